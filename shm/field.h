@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kinds of value a record is made of. A member's C++ type decides how every output shows it,
+// so a catalogue row never states a type twice.
+//
+// Layout   all are 4 or 8 bytes, or a text of a multiple of 8 bytes; little or big endian as the
+//          header says; no padding between members.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+#include "shm/words.h"
+
+namespace vitrine::shm {
+
+// A name for a job or a sequence: compared, never added. Zero is absent. JSON: a string.
+struct Id {
+  std::uint64_t value = 0;
+  friend bool operator==(const Id&, const Id&) = default;
+};
+
+// An instant on CLOCK_MONOTONIC of the engine's host, in ns. Zero is absent.
+// JSON: NAME_time (RFC 3339, UTC) and NAME_age_seconds.
+struct Instant {
+  std::uint64_t ns = 0;
+  bool is_set() const { return ns != 0; }
+  friend bool operator==(const Instant&, const Instant&) = default;
+};
+
+// A row, worker, device or partition number counted from zero, kept as number + 1 so that zero
+// is absent. JSON: the number, or null.
+struct Index {
+  std::uint32_t plus_one = 0;
+  static Index of(std::uint32_t number) { return Index{number + 1}; }
+  bool is_set() const { return plus_one != 0; }
+  std::uint32_t number() const { return plus_one - 1; }
+  friend bool operator==(const Index&, const Index&) = default;
+};
+
+// UTF-8 text of at most kSize bytes, padded with zero bytes, cut at a character when too long.
+template <std::size_t kSize>
+struct Text {
+  static_assert(kSize % 8 == 0);
+  char bytes[kSize] = {};
+
+  Text() = default;
+  Text(std::string_view text) { assign(text); }  // NOLINT(google-explicit-constructor)
+
+  void assign(std::string_view text) {
+    std::size_t length = std::min(text.size(), kSize);
+    if (length < text.size()) {
+      while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) --length;
+    }
+    std::memset(bytes, 0, kSize);
+    std::memcpy(bytes, text.data(), length);
+  }
+  std::string_view view() const { return {bytes, strnlen(bytes, kSize)}; }
+};
+
+enum class FieldType : std::uint32_t { kU32, kU64, kEnum, kId, kInstant, kIndex, kText, kReserved };
+
+template <class Member>
+struct FieldTypeOf;
+template <>
+struct FieldTypeOf<std::uint32_t> {
+  static constexpr FieldType kType = FieldType::kU32;
+};
+template <>
+struct FieldTypeOf<std::uint64_t> {
+  static constexpr FieldType kType = FieldType::kU64;
+};
+template <>
+struct FieldTypeOf<Id> {
+  static constexpr FieldType kType = FieldType::kId;
+};
+template <>
+struct FieldTypeOf<Instant> {
+  static constexpr FieldType kType = FieldType::kInstant;
+};
+template <>
+struct FieldTypeOf<Index> {
+  static constexpr FieldType kType = FieldType::kIndex;
+};
+template <std::size_t kSize>
+struct FieldTypeOf<Text<kSize>> {
+  static constexpr FieldType kType = FieldType::kText;
+};
+template <Worded Enum>
+struct FieldTypeOf<Enum> {
+  static constexpr FieldType kType = FieldType::kEnum;
+};
+
+// How a value behaves over time; decides how an exporter may treat it.
+enum class Semantics : std::uint32_t { kInfo, kState, kGauge, kCounter };
+
+// One row of the catalogue: everything an output needs to know about one member.
+struct Field {
+  std::string_view name;
+  FieldType type;
+  std::uint32_t offset_bytes;
+  std::uint32_t size_bytes;
+  Semantics semantics;
+  Words words;
+  std::string_view help;
+};
+
+template <class Member>
+constexpr Words words_of_member() {
+  if constexpr (Worded<Member>) {
+    return Words(WordList<Member>::kWords);
+  } else {
+    return {};
+  }
+}
+
+}  // namespace vitrine::shm

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sequence lock over versions: how a record is published and how it is read.
+//
+// Layout   a record is `head` (number of publishes) and kSlots slots; slot n mod kSlots holds
+//          publish n. The first payload word is `stamp`, the commit it belongs to.
+// Writer   one at a time (the engine's state mutex). Wait-free: no lock, no system call.
+// Reader   any number, from a read-only mapping. Bounded: at most kSlots - 1 copies a call.
+// Crash    a writer killed at any instruction leaves every published version whole, since `head`
+//          moves only after the words it names; there is nothing to repair.
+// Memory order
+//   W1 fence(release) before the words   pairs with R2: a reader that sees any word of publish
+//                                        n + kSlots sees head >= n + kSlots - 1 and drops its copy
+//   W2 head.store(release)               pairs with R1: a reader that sees head n sees n's words
+//   W3 commit.store(release)             pairs with the snapshot's load(acquire) of commit
+//   R1 head.load(acquire)
+//   R2 fence(acquire) between the words and the second load of head
+// Why      an odd/even sequence lock is left odd for ever by a killed writer; this one has no such
+//          state (docs/decisions/0002-versions-not-odd-even.md).
+// Source   H.-J. Boehm, "Can seqlocks get along with programming language memory models?",
+//          MSPC 2012, for the fences and the word-wise atomic copies.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "shm/layout.h"
+
+namespace vitrine::shm {
+
+// The memory the protocol runs on in production. A checker supplies another with the same names.
+struct MappedMemory {
+  using Word = std::uint64_t;
+  static_assert(std::atomic_ref<Word>::is_always_lock_free, "words must be address-free");
+
+  // Loads never write, so a const word of a read-only mapping may be cast for atomic_ref
+  // (which takes a const referent only from C++26 on).
+  static Word load(const Word& word, std::memory_order order) noexcept {
+    return std::atomic_ref<Word>(const_cast<Word&>(word)).load(order);
+  }
+  static void store(Word& word, Word value, std::memory_order order) noexcept {
+    std::atomic_ref<Word>(word).store(value, order);
+  }
+#if defined(__SANITIZE_THREAD__)
+  // ThreadSanitizer does not model fences: its build orders every word instead.
+  static constexpr std::memory_order kWordLoad = std::memory_order_acquire;
+  static constexpr std::memory_order kWordStore = std::memory_order_release;
+  static void fence(std::memory_order) noexcept {}
+#else
+  static constexpr std::memory_order kWordLoad = std::memory_order_relaxed;
+  static constexpr std::memory_order kWordStore = std::memory_order_relaxed;
+  static void fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
+#endif
+};
+
+// A row as the protocol sees it. `slot_words` is the distance between slots.
+template <class Word>
+struct RecordWords {
+  Word* head;
+  Word* slots;
+  std::size_t slot_words;
+};
+
+enum class ReadOutcome { kOk, kAbsent, kBusy };
+
+inline constexpr std::uint64_t kAnyCommit = ~std::uint64_t{0};
+
+// Publishes `payload`, whose first word is the stamp of the open transaction. Requires: the
+// caller is the only writer, and publishes a record at most once in a transaction.
+template <class Memory>
+void publish(RecordWords<typename Memory::Word> record,
+             std::span<const std::uint64_t> payload) noexcept {
+  const std::uint64_t next = Memory::load(*record.head, std::memory_order_relaxed) + 1;
+  Memory::fence(std::memory_order_release);  // W1
+  auto* slot = record.slots + (next % kSlots) * record.slot_words;
+  for (std::size_t i = 0; i < payload.size(); ++i) {
+    Memory::store(slot[i], payload[i], Memory::kWordStore);
+  }
+  Memory::store(*record.head, next, std::memory_order_release);  // W2
+}
+
+// Copies the newest version whose stamp is at most `commit` to `payload`. kAbsent: the record did
+// not exist at that commit. kBusy: the writer lapped the reader; `payload` is then not meaningful.
+template <class Memory>
+ReadOutcome read_at(RecordWords<const typename Memory::Word> record, std::uint64_t commit,
+                    std::span<std::uint64_t> payload) noexcept {
+  const std::uint64_t head = Memory::load(*record.head, std::memory_order_acquire);  // R1
+  for (std::uint64_t back = 0; back <= kSlots - 2; ++back) {
+    if (back >= head) return ReadOutcome::kAbsent;
+    const std::uint64_t version = head - back;
+    const auto* slot = record.slots + (version % kSlots) * record.slot_words;
+    for (std::size_t i = 0; i < payload.size(); ++i) {
+      payload[i] = Memory::load(slot[i], Memory::kWordLoad);
+    }
+    Memory::fence(std::memory_order_acquire);  // R2
+    if (Memory::load(*record.head, std::memory_order_relaxed) - version > kSlots - 2) {
+      return ReadOutcome::kBusy;
+    }
+    if (payload[0] <= commit) return ReadOutcome::kOk;
+  }
+  return ReadOutcome::kBusy;
+}
+
+}  // namespace vitrine::shm
