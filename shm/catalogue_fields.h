@@ -2,33 +2,30 @@
 // The catalogue's rows: semantics and help text of every member of every record (shm/records.h).
 #pragma once
 
-#include <array>
 #include <cstddef>
+#include <span>
 
 #include "shm/field.h"
 #include "shm/records.h"
 
 namespace vitrine::shm {
 
+// clang-format off
 // A row about `Record::member`; name, type, place and words follow from the declaration.
-#define VITRINE_FIELD(Record, member, semantics, help_text)                             \
-  Field {                                                                               \
-#member, FieldTypeOf < decltype(Record::member)> ::kType, offsetof(Record, member), \
-        sizeof(Record::member), Semantics::semantics,                                   \
-        words_of_member < decltype(Record::member)>(), help_text                        \
-  }
+#define VITRINE_FIELD(Record, member, semantics, help_text)                                    \
+  Field{#member, FieldTypeOf<decltype(Record::member)>::kType, offsetof(Record, member),       \
+        sizeof(Record::member), Semantics::semantics,                                          \
+        words_of_member<decltype(Record::member)>(), help_text}
 // Bytes kept for later; zero, and shown by nothing.
-#define VITRINE_RESERVED(Record, member)                                             \
-  Field {                                                                            \
-#member, FieldType::kReserved, offsetof(Record, member), sizeof(Record::member), \
-        Semantics::kInfo, Words(), ""                                                \
-  }
-// The members of shm/records.h's Identity, which every record begins with.
-#define VITRINE_IDENTITY(Record)                                                             \
-  Field{"stamp", FieldType::kU64, 0, 8, Semantics::kInfo, {}, "commit of this value"},       \
-      Field{"row", FieldType::kU32, 8, 4, Semantics::kInfo, {}, "row in its table"}, Field { \
-    "generation", FieldType::kU32, 12, 4, Semantics::kInfo, {}, "items that had this row"    \
-  }
+#define VITRINE_RESERVED(Record, member)                                                       \
+  Field{#member, FieldType::kReserved, offsetof(Record, member), sizeof(Record::member),       \
+        Semantics::kInfo, {}, ""}
+// The members of Identity (shm/records.h), which every record begins with.
+#define VITRINE_IDENTITY                                                                       \
+  Field{"stamp", FieldType::kId, 0, 8, Semantics::kInfo, {}, "commit of this value"},          \
+  Field{"row", FieldType::kU32, 8, 4, Semantics::kInfo, {}, "row in its table"},               \
+  Field{"generation", FieldType::kU32, 12, 4, Semantics::kInfo, {}, "items that had this row"}
+// clang-format on
 
 // True when the rows follow each other without a gap and end at the record's end.
 constexpr bool covers_record(std::span<const Field> fields, std::size_t record_bytes) {
@@ -41,7 +38,7 @@ constexpr bool covers_record(std::span<const Field> fields, std::size_t record_b
 }
 
 inline constexpr Field kEngineFields[] = {
-    VITRINE_IDENTITY(EngineRecord),
+    VITRINE_IDENTITY,
     VITRINE_FIELD(EngineRecord, requested_backend, kInfo,
                   "backend that the configuration asked for"),
     VITRINE_FIELD(EngineRecord, effective_backend, kInfo, "backend that the probe chose"),
@@ -66,7 +63,7 @@ inline constexpr Field kEngineFields[] = {
                   "late reports of an earlier attempt that were ignored")};
 
 inline constexpr Field kDeviceFields[] = {
-    VITRINE_IDENTITY(DeviceRecord),
+    VITRINE_IDENTITY,
     VITRINE_FIELD(DeviceRecord, kind, kInfo, "what kind of device it is"),
     VITRINE_FIELD(DeviceRecord, state, kState, "whether it takes work"),
     VITRINE_FIELD(DeviceRecord, name, kInfo, "model name"),
@@ -78,7 +75,7 @@ inline constexpr Field kDeviceFields[] = {
     VITRINE_FIELD(DeviceRecord, failures, kCounter, "partitions that failed on it")};
 
 inline constexpr Field kWorkerFields[] = {
-    VITRINE_IDENTITY(WorkerRecord),
+    VITRINE_IDENTITY,
     VITRINE_FIELD(WorkerRecord, state, kState, "idle or proving"),
     VITRINE_FIELD(WorkerRecord, idle_reason, kState, "why it is idle"),
     VITRINE_FIELD(WorkerRecord, device, kInfo, "device that it feeds"),
@@ -93,7 +90,7 @@ inline constexpr Field kWorkerFields[] = {
     VITRINE_FIELD(WorkerRecord, restarts, kCounter, "times it was restarted after an exception")};
 
 inline constexpr Field kMemoryFields[] = {
-    VITRINE_IDENTITY(MemoryRecord),
+    VITRINE_IDENTITY,
     VITRINE_FIELD(MemoryRecord, budget_bytes, kGauge, "bytes that may be reserved"),
     VITRINE_FIELD(MemoryRecord, reserved_bytes, kGauge, "bytes reserved now"),
     VITRINE_FIELD(MemoryRecord, reserved_peak_bytes, kGauge, "most bytes ever reserved"),
@@ -109,7 +106,7 @@ inline constexpr Field kMemoryFields[] = {
     VITRINE_FIELD(MemoryRecord, evictions, kCounter, "allocations evicted to make room")};
 
 inline constexpr Field kAllocationFields[] = {
-    VITRINE_IDENTITY(AllocationRecord),
+    VITRINE_IDENTITY,
     VITRINE_FIELD(AllocationRecord, kind, kInfo, "points (srs) or constraint matrices (pce)"),
     VITRINE_FIELD(AllocationRecord, state, kState, "where it is in its life"),
     VITRINE_FIELD(AllocationRecord, circuit, kInfo, "circuit that it belongs to"),
@@ -127,7 +124,7 @@ inline constexpr Field kAllocationFields[] = {
     VITRINE_FIELD(AllocationRecord, cause, kState, "why it is corrupt")};
 
 inline constexpr Field kQueueFields[] = {
-    VITRINE_IDENTITY(QueueRecord),
+    VITRINE_IDENTITY,
     VITRINE_FIELD(QueueRecord, name, kInfo, "which queue"),
     VITRINE_FIELD(QueueRecord, depth, kGauge, "items waiting"),
     VITRINE_FIELD(QueueRecord, capacity, kGauge, "items that may wait"),
@@ -135,7 +132,7 @@ inline constexpr Field kQueueFields[] = {
     VITRINE_FIELD(QueueRecord, oldest, kState, "when the oldest waiting item came")};
 
 inline constexpr Field kJobFields[] = {
-    VITRINE_IDENTITY(JobRecord),
+    VITRINE_IDENTITY,
     VITRINE_FIELD(JobRecord, job, kInfo, "job id"),
     VITRINE_FIELD(JobRecord, state, kState, "where the job is in its life"),
     VITRINE_FIELD(JobRecord, priority, kInfo, "how urgent"),
@@ -170,7 +167,7 @@ inline constexpr Field kJobFields[] = {
     VITRINE_FIELD(JobRecord, failure, kState, "what went wrong")};
 
 inline constexpr Field kPartitionFields[] = {
-    VITRINE_IDENTITY(PartitionRecord),
+    VITRINE_IDENTITY,
     VITRINE_FIELD(PartitionRecord, job, kInfo, "job id"),
     VITRINE_FIELD(PartitionRecord, job_row, kInfo, "row of its job"),
     VITRINE_FIELD(PartitionRecord, partition, kInfo, "number within the job"),
@@ -195,7 +192,7 @@ inline constexpr Field kPartitionFields[] = {
     VITRINE_RESERVED(PartitionRecord, reserved)};
 
 inline constexpr Field kCountersFields[] = {
-    VITRINE_IDENTITY(CountersRecord),
+    VITRINE_IDENTITY,
     VITRINE_FIELD(CountersRecord, proof_kind, kInfo, "proof kind counted in this row"),
     VITRINE_FIELD(CountersRecord, submitted, kCounter, "jobs submitted"),
     VITRINE_FIELD(CountersRecord, received, kGauge, "jobs in state received"),
@@ -216,7 +213,7 @@ inline constexpr Field kCountersFields[] = {
                   "jobs that finished after their deadline")};
 
 inline constexpr Field kBuffersFields[] = {
-    VITRINE_IDENTITY(BuffersRecord),
+    VITRINE_IDENTITY,
     VITRINE_FIELD(BuffersRecord, synth_in_flight, kGauge, "partitions in synthesis"),
     VITRINE_FIELD(BuffersRecord, provers_in_flight, kGauge,
                   "synthesized partitions not yet on a device"),
