@@ -9,7 +9,18 @@ using Fq = Bls12_381::Fq;
 using Fq2 = Bls12_381::Fq2;
 
 constexpr Fq kB = Fq::from_u64(4);
-constexpr Fq2 kTwistB = Fq2{Fq::one(), Fq::one()} * kB;
+constexpr Fq2 kTwistB = Bls12_381Tower::multiply_by_xi(Fq2::one()) * kB;
+
+// xi^(i (p - 1) / 6).
+constexpr std::array<Fq2, 6> frobenius_powers() {
+  const Fq2 xi = Bls12_381Tower::multiply_by_xi(Fq2::one());
+  const Fq2 step = xi.pow(divide_limbs(Fq::modulus(), 6));
+  std::array<Fq2, 6> powers = {Fq2::one()};
+  for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * step;
+  return powers;
+}
+
+constexpr std::array<Fq2, 6> kFrobeniusPowers = frobenius_powers();
 
 constexpr Fq fq(const Fq::Limbs& integer) { return Fq::from_integer(integer); }
 
@@ -34,6 +45,7 @@ static_assert(kG2Generator.y.squared() == kG2Generator.x.squared() * kG2Generato
 
 }  // namespace
 
+const std::array<Fq2, 6>& Bls12_381Tower::frobenius_coefficients() { return kFrobeniusPowers; }
 const Fq& Bls12_381::G1::b() { return kB; }
 const Fq2& Bls12_381::G2::b() { return kTwistB; }
 AffinePoint<Bls12_381::G1> Bls12_381::G1::generator() { return kG1Generator; }

@@ -8,12 +8,14 @@
 //   with prescribed embedding degrees" (2002), with x = -0xd201000000010000.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "kernels/curve_point.h"
 #include "kernels/extension_field.h"
+#include "kernels/extension_field_tower.h"
 #include "kernels/prime_field.h"
 
 namespace vitrine::kernels {
@@ -31,10 +33,18 @@ struct Bls12_381FrParams {
       limbs_from_hex<kLimbs>("73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001");
 };
 
+// xi = 1 + u; the tower above Fq2 (extension_field_tower.h).
+struct Bls12_381Tower {
+  using Fq2 = QuadraticExtension<PrimeField<Bls12_381FqParams>>;
+  static constexpr Fq2 multiply_by_xi(const Fq2& a) { return {a.c0 - a.c1, a.c0 + a.c1}; }
+  static const std::array<Fq2, 6>& frobenius_coefficients();
+};
+
 struct Bls12_381 {
   using Fq = PrimeField<Bls12_381FqParams>;
   using Fr = PrimeField<Bls12_381FrParams>;
   using Fq2 = QuadraticExtension<Fq>;
+  using Fq12 = DodecicExtension<Bls12_381Tower>;
 
   struct G1 {
     using Coordinate = Fq;

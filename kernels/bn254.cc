@@ -9,9 +9,20 @@ using Fq = Bn254::Fq;
 using Fq2 = Bn254::Fq2;
 
 constexpr Fq kB = Fq::from_u64(3);
-constexpr Fq2 kTwistB = Fq2{Fq::from_u64(9), Fq::one()}.inverse() * kB;
+constexpr Fq2 kTwistB = Bn254Tower::multiply_by_xi(Fq2::one()).inverse() * kB;
 
 constexpr AffinePoint<Bn254::G1> kG1Generator = {Fq::from_u64(1), Fq::from_u64(2)};
+
+// xi^(i (p - 1) / 6).
+constexpr std::array<Fq2, 6> frobenius_powers() {
+  const Fq2 xi = Bn254Tower::multiply_by_xi(Fq2::one());
+  const Fq2 step = xi.pow(divide_limbs(Fq::modulus(), 6));
+  std::array<Fq2, 6> powers = {Fq2::one()};
+  for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * step;
+  return powers;
+}
+
+constexpr std::array<Fq2, 6> kFrobeniusPowers = frobenius_powers();
 
 constexpr Fq fq(const Fq::Limbs& integer) { return Fq::from_integer(integer); }
 
@@ -26,6 +37,7 @@ static_assert(kG2Generator.y.squared() == kG2Generator.x.squared() * kG2Generato
 
 }  // namespace
 
+const std::array<Fq2, 6>& Bn254Tower::frobenius_coefficients() { return kFrobeniusPowers; }
 const Fq& Bn254::G1::b() { return kB; }
 const Fq2& Bn254::G2::b() { return kTwistB; }
 AffinePoint<Bn254::G1> Bn254::G1::generator() { return kG1Generator; }
