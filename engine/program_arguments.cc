@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/program_arguments.h"
+
+#include <algorithm>
+#include <iostream>
+#include <string_view>
+
+namespace vitrine::engine {
+namespace {
+
+std::string check_instance(const std::string& name) {
+  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+  const bool valid =
+      !name.empty() && name.size() <= 32 && name.find_first_not_of(kAllowed) == std::string::npos;
+  return valid ? std::string() : "'" + name + "' is not 1 to 32 characters of a-z, 0-9, _ and -";
+}
+
+}  // namespace
+
+void add_general_options(CLI::App& app, GeneralOptions& options) {
+  app.set_version_flag("--version", app.get_name() + " " VITRINE_VERSION);
+  app.add_option("--instance", options.instance, "name of the engine instance")
+      ->envname("VITRINE_INSTANCE")
+      ->check(check_instance);
+  app.add_option("--segment", options.segment, "path of the segment")->envname("VITRINE_SEGMENT");
+  app.add_option("--log-level", options.log_level, "what to log")
+      ->envname("VITRINE_LOG_LEVEL")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
+  app.add_option("--log-format", options.log_format, "how to log")
+      ->envname("VITRINE_LOG_FORMAT")
+      ->check(CLI::IsMember({"text", "json"}));
+}
+
+std::optional<int> parse_arguments(CLI::App& app, int argc, const char* const* argv) {
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked);
+  } catch (const CLI::ParseError& wrong) {
+    return report_failure(app, wrong.what(), kExitUsage);
+  }
+}
+
+int report_failure(const CLI::App& app, std::string text, int exit_code) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::cerr << app.get_name() + ": " + text + "\n";
+  return exit_code;
+}
+
+}  // namespace vitrine::engine

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command lines of all the engine's programs have in common.
+//
+// Why: scripts rely on it: every program knows the same general flags, and a wrong argument gives
+// one line naming it and exit code 2, whatever the argument library thinks.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+namespace vitrine::engine {
+
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitCancelled = 6;
+
+struct GeneralOptions {
+  std::string instance;  // empty when neither the flag nor VITRINE_INSTANCE names one
+  std::string segment;   // empty: the default place of the instance's segment
+  std::string log_level = "info";
+  std::string log_format = "text";
+};
+
+// Adds --version, --instance, --segment, --log-level and --log-format (--help is always there).
+void add_general_options(CLI::App& app, GeneralOptions& options);
+
+// Parses; the exit code when the program is to end now: after --help, --version or an error, which
+// has then been printed.
+[[nodiscard]] std::optional<int> parse_arguments(CLI::App& app, int argc, const char* const* argv);
+
+// Prints "PROGRAM: TEXT" on stderr as one line and returns the exit code.
+int report_failure(const CLI::App& app, std::string text, int exit_code);
+
+}  // namespace vitrine::engine

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// vitrine-verify: checks one proof, from snarkjs' JSON files.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "engine/groth16.h"
+#include "engine/program_arguments.h"
+#include "engine/proof_json.h"
+#include "engine/text_file.h"
+
+namespace vitrine::engine {
+namespace {
+
+struct VerifyOptions {
+  GeneralOptions general;
+  std::string vkey, proof, inputs;
+  std::vector<std::string> files;  // VKEY PUBLIC PROOF, in the habit of snarkjs
+};
+
+template <class Parse>
+auto parse_file(const std::string& path, Parse parse) -> decltype(parse(std::string_view())) {
+  auto text = read_text_file(path, kMaxJsonBytes);
+  if (!text) return text.error();
+  auto parsed = parse(*text);
+  if (!parsed) return Error{parsed.error().error_class, path + ": " + parsed.error().text};
+  return parsed;
+}
+
+Result<void> verify_files(const VerifyOptions& options) {
+  auto key = parse_file(options.vkey, parse_verifying_key);
+  if (!key) return key.error();
+  auto inputs = parse_file(options.inputs, parse_public);
+  if (!inputs) return inputs.error();
+  auto proof = parse_file(options.proof, parse_proof);
+  if (!proof) return proof.error();
+  return verify(*key, *proof, *inputs);
+}
+
+// Takes the files from the flags or from the positions. False when it is neither or both.
+bool settle_files(VerifyOptions& options) {
+  const bool none = options.vkey.empty() && options.proof.empty() && options.inputs.empty();
+  const bool all = !options.vkey.empty() && !options.proof.empty() && !options.inputs.empty();
+  if (options.files.empty()) return all;
+  if (options.files.size() != 3 || !none) return false;
+  options.vkey = options.files[0];
+  options.inputs = options.files[1];
+  options.proof = options.files[2];
+  return true;
+}
+
+int run(int argc, const char* const* argv) {
+  VerifyOptions options;
+  CLI::App app("Checks a Groth16 proof against a verifying key and public inputs.",
+               "vitrine-verify");
+  add_general_options(app, options.general);
+  app.add_option("--vkey", options.vkey, "verification_key.json");
+  app.add_option("--proof", options.proof, "proof.json");
+  app.add_option("--public", options.inputs, "public.json");
+  app.add_option("files", options.files, "VKEY PUBLIC PROOF, instead of the flags");
+  if (const auto code = parse_arguments(app, argc, argv)) return *code;
+  if (!settle_files(options)) {
+    return report_failure(app, "expected --vkey, --proof and --public, or VKEY PUBLIC PROOF",
+                          kExitUsage);
+  }
+  if (auto verified = verify_files(options); !verified) {
+    return report_failure(app, "invalid: " + verified.error().text, kExitFailed);
+  }
+  std::cout << "valid\n";
+  return kExitDone;
+}
+
+}  // namespace
+}  // namespace vitrine::engine
+
+int main(int argc, char** argv) { return vitrine::engine::run(argc, argv); }
