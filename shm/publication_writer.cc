@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shm/publication_writer.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "shm/incarnation.h"
+#include "shm/layout.h"
+
+namespace vitrine::shm {
+namespace {
+
+constexpr std::size_t kDeadKept = 3;
+
+Error refuse(ErrorKind kind, const std::filesystem::path& path, const std::string& rule) {
+  return Error{kind, path.string() + ": " + rule};
+}
+
+Error system_error(const std::filesystem::path& path, const std::string& what) {
+  return refuse(ErrorKind::kSystem, path, what + ": " + std::strerror(errno));
+}
+
+// True while some process holds the writer's lock. Asked as a read lock, so that another reader's
+// lock is not mistaken for a writer's.
+bool is_locked(int file) {
+  struct flock whole_file {};
+  whole_file.l_type = F_RDLCK;
+  whole_file.l_whence = SEEK_SET;
+  return ::fcntl(file, F_OFD_GETLK, &whole_file) == 0 && whole_file.l_type != F_UNLCK;
+}
+
+std::filesystem::path stem_of(const std::filesystem::path& path) {
+  std::filesystem::path stem = path;
+  if (stem.extension() == ".segment") stem.replace_extension();
+  return stem;
+}
+
+// Whether `name` is STEM.<32 hex digits>.dead.
+bool is_dead_name(const std::string& name, const std::string& stem) {
+  constexpr std::string_view kSuffix = ".dead";
+  if (name.size() != stem.size() + 1 + kIncarnationDigits + kSuffix.size()) return false;
+  if (!name.starts_with(stem + ".") || !name.ends_with(kSuffix)) return false;
+  const std::string digits = name.substr(stem.size() + 1, kIncarnationDigits);
+  return digits.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+void remove_old_dead(const std::filesystem::path& path) {
+  const std::filesystem::path stem = stem_of(path);
+  std::vector<std::pair<std::filesystem::file_time_type, std::filesystem::path>> dead;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(stem.parent_path(), ignored)) {
+    if (!is_dead_name(entry.path().filename(), stem.filename())) continue;
+    dead.emplace_back(entry.last_write_time(ignored), entry.path());
+  }
+  std::sort(dead.rbegin(), dead.rend());
+  for (std::size_t i = kDeadKept; i < dead.size(); ++i) {
+    std::filesystem::remove(dead[i].second, ignored);
+  }
+}
+
+}  // namespace
+
+std::filesystem::path dead_path_of(const std::filesystem::path& path,
+                                   const std::string& incarnation) {
+  std::filesystem::path dead = stem_of(path);
+  dead += "." + incarnation + ".dead";
+  return dead;
+}
+
+Result<void> retire_predecessor(const std::filesystem::path& path) {
+  const int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+  const FileDescriptor file(::open(path.c_str(), flags));
+  if (!file.is_open()) {
+    if (errno == ENOENT) return {};
+    if (errno == ELOOP) return refuse(ErrorKind::kUnreadable, path, "is a symbolic link");
+    return refuse(ErrorKind::kInUse, path, std::string("cannot be opened: ") + strerror(errno));
+  }
+  struct stat found {};
+  if (::fstat(file.number(), &found) != 0) return system_error(path, "cannot be examined");
+  if (!S_ISREG(found.st_mode)) {
+    return refuse(ErrorKind::kUnreadable, path, "is not a regular file");
+  }
+  Header header{};
+  const bool is_whole = ::pread(file.number(), &header, sizeof(header), 0) == sizeof(header);
+  const bool is_ours = is_whole && header.fixed.magic == kMagic;
+  const std::string owner = (is_ours ? "PID " + std::to_string(header.pid) + ", " : "") + "uid " +
+                            std::to_string(found.st_uid);
+  if (is_locked(file.number())) {
+    return refuse(ErrorKind::kInUse, path, "a live engine has this instance: " + owner);
+  }
+  if (found.st_uid != ::geteuid()) {
+    return refuse(ErrorKind::kInUse, path, "the segment belongs to another user: " + owner);
+  }
+  if (!is_ours && found.st_size != 0) {
+    return refuse(ErrorKind::kUnreadable, path, "is not a segment; remove or rename it");
+  }
+  const std::string incarnation =
+      is_ours ? incarnation_text(header.incarnation) : incarnation_text(new_incarnation());
+  if (::rename(path.c_str(), dead_path_of(path, incarnation).c_str()) != 0) {
+    return system_error(path, "the dead segment cannot be renamed");
+  }
+  remove_old_dead(path);
+  return {};
+}
+
+Result<FileDescriptor> create_unnamed(const std::filesystem::path& path, std::size_t size_bytes) {
+  const std::filesystem::path directory = path.parent_path();
+  FileDescriptor file(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (!file.is_open()) return system_error(directory, "cannot create a segment");
+  if (const int code = ::posix_fallocate(file.number(), 0, static_cast<off_t>(size_bytes))) {
+    errno = code;
+    return system_error(directory,
+                        "no room for a segment of " + std::to_string(size_bytes) + " bytes");
+  }
+  return file;
+}
+
+Result<void> link_to_name(const FileDescriptor& file, const std::filesystem::path& path,
+                          const Access& access) {
+  if (::fchmod(file.number(), access.mode) != 0) return system_error(path, "cannot set the mode");
+  if (access.group && ::fchown(file.number(), ~uid_t{0}, *access.group) != 0) {
+    return system_error(path, "cannot set the group");
+  }
+  struct flock whole_file {};
+  whole_file.l_type = F_WRLCK;
+  whole_file.l_whence = SEEK_SET;
+  if (::fcntl(file.number(), F_OFD_SETLK, &whole_file) != 0) {
+    return system_error(path, "cannot lock the segment");
+  }
+  const std::string unnamed = "/proc/self/fd/" + std::to_string(file.number());
+  if (::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+    return system_error(path, "cannot name the segment");
+  }
+  return {};
+}
+
+}  // namespace vitrine::shm

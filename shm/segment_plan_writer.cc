@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shm/segment_plan_writer.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "shm/clock.h"
+
+namespace vitrine::shm {
+namespace {
+
+template <class Record>
+std::uint32_t rows_of(const Capacity& capacity) {
+  switch (TableOf<Record>::kSection) {
+    case SectionId::kJobs:
+      return capacity.jobs;
+    case SectionId::kPartitions:
+      return capacity.partitions;
+    case SectionId::kWorkers:
+      return capacity.workers;
+    case SectionId::kDevices:
+      return capacity.devices;
+    case SectionId::kAllocations:
+      return capacity.allocations;
+    case SectionId::kQueues:
+      return capacity.queues;
+    case SectionId::kCounters:
+      return capacity.counters;
+    default:
+      return 1;
+  }
+}
+
+void add_section(SegmentPlan& plan, const SectionEntry& entry, std::size_t size_bytes) {
+  plan.sections.push_back(entry);
+  plan.sections.back().offset_bytes = plan.total_bytes;
+  plan.total_bytes += (size_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
+
+template <std::size_t kSize>
+void copy_text(std::array<char, kSize>& out, const std::string& text) {
+  std::memcpy(out.data(), text.data(), std::min(text.size(), kSize - 1));
+}
+
+// Field 22 of /proc/self/stat. The second field is a name that may hold spaces; it ends at the
+// last closing parenthesis.
+std::uint64_t read_start_ticks() {
+  std::ifstream file("/proc/self/stat");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) return 0;
+  constexpr int kFieldsAfterName = 20;
+  std::size_t at = name_end + 1;
+  for (int field = 1; field < kFieldsAfterName && at != std::string::npos; ++field) {
+    at = text.find(' ', at + 1);
+  }
+  return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at, nullptr, 10);
+}
+
+std::uint64_t read_pid_namespace() {
+  struct stat found {};
+  return ::stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
+}
+
+}  // namespace
+
+std::size_t SegmentPlan::offset_of(SectionId id) const {
+  for (const SectionEntry& entry : sections) {
+    if (entry.id == static_cast<std::uint32_t>(id)) return entry.offset_bytes;
+  }
+  assert(false && "every section of the catalogue is planned");
+  return 0;
+}
+
+std::uint32_t SegmentPlan::count_of(SectionId id) const {
+  for (const SectionEntry& entry : sections) {
+    if (entry.id == static_cast<std::uint32_t>(id)) return entry.count;
+  }
+  return 0;
+}
+
+SegmentPlan plan_segment(const Capacity& capacity) {
+  SegmentPlan plan;
+  plan.total_bytes = kHotLinesOffset;
+  SectionEntry hot{};
+  hot.id = static_cast<std::uint32_t>(SectionId::kHotLines);
+  hot.record_bytes = hot.stride_bytes = sizeof(HotLines);
+  hot.count = 1;
+  add_section(plan, hot, kPageBytes - kHotLinesOffset);
+  plan.total_bytes = kPageBytes;
+  for_each_table([&]<class Record>() {
+    SectionEntry entry{};
+    entry.id = static_cast<std::uint32_t>(TableOf<Record>::kSection);
+    entry.record_bytes = sizeof(Record);
+    entry.stride_bytes = static_cast<std::uint32_t>(record_stride_bytes(sizeof(Record)));
+    entry.count = rows_of<Record>(capacity);
+    add_section(plan, entry, std::size_t{entry.count} * entry.stride_bytes);
+  });
+  SectionEntry ring{};
+  ring.id = static_cast<std::uint32_t>(SectionId::kEvents);
+  ring.record_bytes = ring.stride_bytes = sizeof(Event);
+  ring.count = capacity.events;
+  add_section(plan, ring, kLineBytes + std::size_t{capacity.events} * sizeof(Event));
+  assert(plan.sections.size() <= kSectionCapacity && plan.total_bytes <= kSegmentBytesMax);
+  return plan;
+}
+
+void write_header(std::byte* segment, const SegmentPlan& plan, const SegmentOptions& options,
+                  const Incarnation& incarnation) {
+  Header header{};
+  header.fixed.magic = kMagic;
+  header.fixed.byte_order = kByteOrder;
+  header.fixed.major = kMajorVersion;
+  header.fixed.minor = kMinorVersion;
+  header.fixed.header_bytes = kHotLinesOffset;
+  header.fixed.total_bytes = plan.total_bytes;
+  header.incarnation = incarnation;
+  header.boot_id = boot_id();
+  header.pid = static_cast<std::uint64_t>(::getpid());
+  header.pid_namespace_inode = read_pid_namespace();
+  header.process_start_ticks = read_start_ticks();
+  header.uid = ::geteuid();
+  header.section_count = static_cast<std::uint32_t>(plan.sections.size());
+  header.layout_hash = layout_hash();
+  header.created_unix_ns = static_cast<std::uint64_t>(unix_ns());
+  char host[64] = {};
+  if (::gethostname(host, sizeof(host) - 1) == 0) copy_text(header.host, host);
+  copy_text(header.engine_version, options.engine_version);
+  copy_text(header.instance, options.instance);
+  copy_text(header.api_socket_path, options.api_socket_path);
+  std::memcpy(segment, &header, sizeof(header));
+  std::memcpy(segment + kSectionTableOffset, plan.sections.data(),
+              plan.sections.size() * sizeof(SectionEntry));
+}
+
+}  // namespace vitrine::shm

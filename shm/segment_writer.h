@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// SegmentWriter: the engine's side of the segment, and Transaction: one change of state.
+//
+// Layout   shm/layout.h.
+// Threads  begin() and the Transaction it returns belong to whoever holds the engine's state
+//          mutex; there is one open Transaction at most. beat() and set_life() store single words
+//          and may be called by any one thread at any time.
+// Cost     a transaction is one slot copy per touched row and one store; no system call, no
+//          allocation, no failure.
+// Crash    readers see the state of the last commit, exactly (shm/protocol.h).
+// Why      without shared memory the same records go to private memory: status writes cannot
+//          fail the engine.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "shm/catalogue.h"
+#include "shm/error.h"
+#include "shm/segment_plan_writer.h"
+#include "shm/table_writer.h"
+
+namespace vitrine::shm {
+
+class Transaction;
+
+class SegmentWriter {
+ public:
+  // Takes the instance, retires a dead predecessor and publishes a new segment under
+  // `options.path`. Errors: kInUse (another live engine, or another user's segment), kUnreadable,
+  // kSystem (no room, no permission).
+  static Result<SegmentWriter> publish_named(const SegmentOptions& options);
+  // The same records in memory that nobody else sees. Cannot fail.
+  static SegmentWriter in_private_memory(const SegmentOptions& options);
+
+  SegmentWriter(SegmentWriter&&) noexcept;
+  SegmentWriter& operator=(SegmentWriter&&) noexcept;
+  ~SegmentWriter();
+
+  // Opens a transaction. Requires: the caller holds the state mutex until it ends.
+  Transaction begin();
+
+  // One heartbeat: counter, its time, and the distance between wall and monotonic clock.
+  void beat() noexcept;
+  void set_life(EngineLife life, std::uint32_t exit_code) noexcept;
+
+  bool is_shared() const;
+  const std::filesystem::path& path() const;
+  std::string incarnation() const;
+  // True when the name no longer leads to this segment (a cleaner removed it).
+  bool is_name_lost() const;
+  // Removes the name, for one-shot programs that end well. Readers keep their mapping.
+  void unlink_name();
+
+ private:
+  friend class Transaction;
+  struct State;
+
+  explicit SegmentWriter(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+// Edits private copies of rows; the destructor publishes each touched row once and then moves
+// `commit`. Members of Identity are the writer's own.
+class Transaction {
+ public:
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+
+  template <class Record>
+  Record& edit(std::uint32_t row = 0) {
+    return table<Record>().edit(row);
+  }
+  template <class Record>
+  const Record& peek(std::uint32_t row = 0) const {
+    return const_cast<Transaction*>(this)->table<Record>().row(row);
+  }
+  // Gives the row to a new item: everything zero, generation one higher.
+  template <class Record>
+  Record& recycle(std::uint32_t row) {
+    Record& record = edit<Record>(row);
+    const std::uint32_t generation = record.identity.generation + 1;
+    record = Record{};
+    record.identity.row = row;
+    record.identity.generation = generation;
+    return record;
+  }
+  // Takes the row away from its item: readers find no item there.
+  template <class Record>
+  void clear(std::uint32_t row) {
+    Record& record = edit<Record>(row);
+    const Identity identity = record.identity;
+    record = Record{};
+    record.identity = identity;
+  }
+  // Appends to the event ring; `stamp` and `sequence` are filled in.
+  void append(Event event) noexcept;
+
+ private:
+  friend class SegmentWriter;
+  using Tables =
+      std::tuple<TableWriter<EngineRecord>, TableWriter<DeviceRecord>, TableWriter<WorkerRecord>,
+                 TableWriter<MemoryRecord>, TableWriter<AllocationRecord>, TableWriter<QueueRecord>,
+                 TableWriter<JobRecord>, TableWriter<PartitionRecord>, TableWriter<CountersRecord>,
+                 TableWriter<BuffersRecord>>;
+
+  Transaction(SegmentWriter::State& state, Tables& tables);
+  template <class Record>
+  TableWriter<Record>& table() {
+    return std::get<TableWriter<Record>>(tables_);
+  }
+
+  SegmentWriter::State& state_;
+  Tables& tables_;
+};
+
+}  // namespace vitrine::shm
