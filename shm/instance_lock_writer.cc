@@ -8,6 +8,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "shm/paths.h"
+
 namespace vitrine::shm {
 namespace {
 
@@ -56,13 +58,6 @@ Result<FileDescriptor> open_lock_file(const std::filesystem::path& path) {
 }
 
 }  // namespace
-
-std::filesystem::path lock_path_of(const std::filesystem::path& segment_path) {
-  std::filesystem::path path = segment_path;
-  if (path.extension() == ".segment") path.replace_extension();
-  path += ".lock";
-  return path;
-}
 
 Result<InstanceLock> InstanceLock::take(const std::filesystem::path& segment_path) {
   const std::filesystem::path path = lock_path_of(segment_path);

@@ -30,7 +30,4 @@ class InstanceLock {
   FileDescriptor file_;
 };
 
-// Where the lock for `segment_path` lies.
-std::filesystem::path lock_path_of(const std::filesystem::path& segment_path);
-
 }  // namespace vitrine::shm

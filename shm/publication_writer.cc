@@ -12,6 +12,7 @@
 
 #include "shm/incarnation.h"
 #include "shm/layout.h"
+#include "shm/paths.h"
 
 namespace vitrine::shm {
 namespace {
@@ -35,27 +36,20 @@ bool is_locked(int file) {
   return ::fcntl(file, F_OFD_GETLK, &whole_file) == 0 && whole_file.l_type != F_UNLCK;
 }
 
-std::filesystem::path stem_of(const std::filesystem::path& path) {
-  std::filesystem::path stem = path;
-  if (stem.extension() == ".segment") stem.replace_extension();
-  return stem;
-}
-
-// Whether `name` is STEM.<32 hex digits>.dead.
-bool is_dead_name(const std::string& name, const std::string& stem) {
-  constexpr std::string_view kSuffix = ".dead";
-  if (name.size() != stem.size() + 1 + kIncarnationDigits + kSuffix.size()) return false;
-  if (!name.starts_with(stem + ".") || !name.ends_with(kSuffix)) return false;
-  const std::string digits = name.substr(stem.size() + 1, kIncarnationDigits);
-  return digits.find_first_not_of("0123456789abcdef") == std::string::npos;
+// Whether `name` is what dead_path_of makes of `path` for some incarnation.
+bool is_dead_name(const std::filesystem::path& name, const std::filesystem::path& path) {
+  const std::string stem = name.stem().string();
+  if (stem.size() <= kIncarnationDigits) return false;
+  const std::string digits = stem.substr(stem.size() - kIncarnationDigits);
+  return digits.find_first_not_of("0123456789abcdef") == std::string::npos &&
+         dead_path_of(path, digits) == name;
 }
 
 void remove_old_dead(const std::filesystem::path& path) {
-  const std::filesystem::path stem = stem_of(path);
   std::vector<std::pair<std::filesystem::file_time_type, std::filesystem::path>> dead;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(stem.parent_path(), ignored)) {
-    if (!is_dead_name(entry.path().filename(), stem.filename())) continue;
+  for (const auto& entry : std::filesystem::directory_iterator(path.parent_path(), ignored)) {
+    if (!is_dead_name(entry.path(), path)) continue;
     dead.emplace_back(entry.last_write_time(ignored), entry.path());
   }
   std::sort(dead.rbegin(), dead.rend());
@@ -65,13 +59,6 @@ void remove_old_dead(const std::filesystem::path& path) {
 }
 
 }  // namespace
-
-std::filesystem::path dead_path_of(const std::filesystem::path& path,
-                                   const std::string& incarnation) {
-  std::filesystem::path dead = stem_of(path);
-  dead += "." + incarnation + ".dead";
-  return dead;
-}
 
 Result<void> retire_predecessor(const std::filesystem::path& path) {
   const int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;

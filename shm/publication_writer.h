@@ -31,8 +31,4 @@ struct Access {
 Result<void> link_to_name(const FileDescriptor& file, const std::filesystem::path& path,
                           const Access& access);
 
-// Where a dead segment of this incarnation (32 hex digits) goes.
-std::filesystem::path dead_path_of(const std::filesystem::path& path,
-                                   const std::string& incarnation);
-
 }  // namespace vitrine::shm
