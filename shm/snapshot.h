@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// One moment of everything: the state of an engine at one commit, copied out of its segment.
+//
+// Layout   plain data: a vector of present rows per table, in row order; cheap to move. Filling
+//          the same Snapshot again reuses its memory.
+// Reader   every number, word and text may be anything: bytes from a segment are untrusted. Only
+//          `identity.row` is checked: it is the row's true place in its table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "shm/records.h"
+
+namespace vitrine::shm {
+
+struct Snapshot {
+  bool consistent = false;      // false: each row is its newest, of different commits
+  std::uint64_t commit = 0;     // number of the transaction that this is the state after
+  std::string incarnation;      // 32 hex digits
+  std::uint32_t tries = 0;      // walks over the tables that it took
+  std::uint32_t busy_rows = 0;  // rows left out because they changed faster than they were copied
+
+  EngineLife life{};
+  std::uint32_t exit_code = 0;  // meaningful once life is kClosed
+  std::uint32_t last_signal = 0;
+  std::uint64_t heartbeat = 0;  // how often the engine has beaten
+  std::uint64_t heartbeat_interval_ns = 0;
+  std::uint64_t heartbeat_monotonic_ns = 0;  // time of the last beat, on the engine's clock
+  std::int64_t unix_minus_monotonic_ns = 0;  // adds to an Instant
+  std::uint64_t last_event_sequence = 0;     // newest event of this commit; zero: none
+
+  std::uint64_t taken_monotonic_ns = 0;  // reader's CLOCK_MONOTONIC, before anything was copied
+  std::uint64_t heartbeat_age_ns = 0;    // reader's time from the last beat to `taken`
+
+  // Present rows only, in row order.
+  template <class Record>
+  const std::vector<Record>& rows() const {
+    return std::get<std::vector<Record>>(tables_);
+  }
+  template <class Record>
+  std::vector<Record>& rows() {
+    return std::get<std::vector<Record>>(tables_);
+  }
+
+  // Tables of one row; a record of zeros when absent.
+  const EngineRecord& engine() const { return single<EngineRecord>(); }
+  const MemoryRecord& memory() const { return single<MemoryRecord>(); }
+  const BuffersRecord& buffers() const { return single<BuffersRecord>(); }
+
+  // The partitions of a job, by partition number.
+  std::vector<PartitionRecord> partitions_of(Id job) const;
+
+  // Age of an instant at `taken`, free of the difference between two machines' clocks: time from
+  // it to the last beat on the engine's clock, plus time since that beat on the reader's.
+  // Negative for an instant to come.
+  std::int64_t age_ns(Instant instant) const;
+  // Wall-clock time of an instant and of this snapshot, in ns since 1970.
+  std::int64_t unix_ns_of(Instant instant) const;
+  std::int64_t taken_unix_ns() const;
+
+ private:
+  template <class Record>
+  const Record& single() const {
+    static const Record kAbsent{};
+    return rows<Record>().empty() ? kAbsent : rows<Record>().front();
+  }
+
+  std::tuple<std::vector<EngineRecord>, std::vector<DeviceRecord>, std::vector<WorkerRecord>,
+             std::vector<MemoryRecord>, std::vector<AllocationRecord>, std::vector<QueueRecord>,
+             std::vector<JobRecord>, std::vector<PartitionRecord>, std::vector<CountersRecord>,
+             std::vector<BuffersRecord>>
+      tables_;
+};
+
+// Whether a row describes an item. Rows are never removed, only emptied.
+inline bool is_present(const EngineRecord& row) { return row.identity.stamp != 0; }
+inline bool is_present(const MemoryRecord& row) { return row.identity.stamp != 0; }
+inline bool is_present(const BuffersRecord& row) { return row.identity.stamp != 0; }
+inline bool is_present(const DeviceRecord& row) { return row.state != DeviceState{}; }
+inline bool is_present(const WorkerRecord& row) { return row.state != WorkerState{}; }
+inline bool is_present(const AllocationRecord& row) { return row.state != AllocationState{}; }
+inline bool is_present(const QueueRecord& row) { return row.name != QueueName{}; }
+inline bool is_present(const JobRecord& row) { return row.state != JobState{}; }
+inline bool is_present(const PartitionRecord& row) { return row.stage != PartitionStage{}; }
+inline bool is_present(const CountersRecord& row) { return !row.proof_kind.view().empty(); }
+
+}  // namespace vitrine::shm
