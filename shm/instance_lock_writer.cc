@@ -43,11 +43,11 @@ Result<void> write_own_pid(int file, const std::filesystem::path& path) {
   return {};
 }
 
-Result<Descriptor> open_lock_file(const std::filesystem::path& path) {
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+Result<FileDescriptor> open_lock_file(const std::filesystem::path& path) {
+  FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.is_open()) return system_error(ErrorKind::kUnreadable, path, "cannot open the lock");
   struct stat opened {};
-  if (::fstat(file.get(), &opened) != 0 || !S_ISREG(opened.st_mode)) {
+  if (::fstat(file.number(), &opened) != 0 || !S_ISREG(opened.st_mode)) {
     return Error{ErrorKind::kUnreadable, path.string() + ": the lock is not a regular file"};
   }
   if (opened.st_uid != ::geteuid()) {
@@ -62,24 +62,24 @@ Result<Descriptor> open_lock_file(const std::filesystem::path& path) {
 Result<InstanceLock> InstanceLock::take(const std::filesystem::path& segment_path) {
   const std::filesystem::path path = lock_path_of(segment_path);
   for (int tries = 0; tries < kReplacedTriesMax; ++tries) {
-    Result<Descriptor> file = open_lock_file(path);
+    Result<FileDescriptor> file = open_lock_file(path);
     if (!file) return file.error();
     struct flock whole_file {};
     whole_file.l_type = F_WRLCK;
     whole_file.l_whence = SEEK_SET;
-    if (::fcntl(file->get(), F_OFD_SETLK, &whole_file) != 0) {
+    if (::fcntl(file->number(), F_OFD_SETLK, &whole_file) != 0) {
       if (errno != EAGAIN && errno != EACCES) {
         return system_error(ErrorKind::kSystem, path, "cannot lock");
       }
       return Error{ErrorKind::kInUse,
                    segment_path.string() + ": a live engine has this instance: " +
-                       owner_of(file->get()) + ", uid " + std::to_string(::geteuid())};
+                       owner_of(file->number()) + ", uid " + std::to_string(::geteuid())};
     }
     // Somebody may have removed the file between open and lock; a lock without a name guards
     // nothing.
     struct stat opened {};
-    if (::fstat(file->get(), &opened) != 0 || !leads_to(path, opened)) continue;
-    if (Result<void> written = write_own_pid(file->get(), path); !written) {
+    if (::fstat(file->number(), &opened) != 0 || !leads_to(path, opened)) continue;
+    if (Result<void> written = write_own_pid(file->number(), path); !written) {
       return written.error();
     }
     return InstanceLock(std::move(*file));

@@ -13,8 +13,8 @@
 
 #include <filesystem>
 
-#include "shm/descriptor.h"
 #include "shm/error.h"
+#include "shm/file_descriptor.h"
 
 namespace vitrine::shm {
 
@@ -25,9 +25,9 @@ class InstanceLock {
   static Result<InstanceLock> take(const std::filesystem::path& segment_path);
 
  private:
-  explicit InstanceLock(Descriptor file) : file_(std::move(file)) {}
+  explicit InstanceLock(FileDescriptor file) : file_(std::move(file)) {}
 
-  Descriptor file_;
+  FileDescriptor file_;
 };
 
 }  // namespace vitrine::shm

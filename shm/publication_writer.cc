@@ -62,23 +62,23 @@ void remove_old_dead(const std::filesystem::path& path) {
 
 Result<void> retire_predecessor(const std::filesystem::path& path) {
   const int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-  const Descriptor file(::open(path.c_str(), flags));
+  const FileDescriptor file(::open(path.c_str(), flags));
   if (!file.is_open()) {
     if (errno == ENOENT) return {};
     if (errno == ELOOP) return refuse(ErrorKind::kUnreadable, path, "is a symbolic link");
     return refuse(ErrorKind::kInUse, path, std::string("cannot be opened: ") + strerror(errno));
   }
   struct stat found {};
-  if (::fstat(file.get(), &found) != 0) return system_error(path, "cannot be examined");
+  if (::fstat(file.number(), &found) != 0) return system_error(path, "cannot be examined");
   if (!S_ISREG(found.st_mode)) {
     return refuse(ErrorKind::kUnreadable, path, "is not a regular file");
   }
   Header header{};
-  const bool is_whole = ::pread(file.get(), &header, sizeof(header), 0) == sizeof(header);
+  const bool is_whole = ::pread(file.number(), &header, sizeof(header), 0) == sizeof(header);
   const bool is_ours = is_whole && header.fixed.magic == kMagic;
   const std::string owner = (is_ours ? "PID " + std::to_string(header.pid) + ", " : "") + "uid " +
                             std::to_string(found.st_uid);
-  if (is_locked(file.get())) {
+  if (is_locked(file.number())) {
     return refuse(ErrorKind::kInUse, path, "a live engine has this instance: " + owner);
   }
   if (found.st_uid != ::geteuid()) {
@@ -96,11 +96,11 @@ Result<void> retire_predecessor(const std::filesystem::path& path) {
   return {};
 }
 
-Result<Descriptor> create_unnamed(const std::filesystem::path& path, std::size_t size_bytes) {
+Result<FileDescriptor> create_unnamed(const std::filesystem::path& path, std::size_t size_bytes) {
   const std::filesystem::path directory = path.parent_path();
-  Descriptor file(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  FileDescriptor file(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!file.is_open()) return system_error(directory, "cannot create a segment");
-  if (const int code = ::posix_fallocate(file.get(), 0, static_cast<off_t>(size_bytes))) {
+  if (const int code = ::posix_fallocate(file.number(), 0, static_cast<off_t>(size_bytes))) {
     errno = code;
     return system_error(directory,
                         "no room for a segment of " + std::to_string(size_bytes) + " bytes");
@@ -108,19 +108,19 @@ Result<Descriptor> create_unnamed(const std::filesystem::path& path, std::size_t
   return file;
 }
 
-Result<void> link_to_name(const Descriptor& file, const std::filesystem::path& path,
+Result<void> link_to_name(const FileDescriptor& file, const std::filesystem::path& path,
                           const Access& access) {
-  if (::fchmod(file.get(), access.mode) != 0) return system_error(path, "cannot set the mode");
-  if (access.group && ::fchown(file.get(), ~uid_t{0}, *access.group) != 0) {
+  if (::fchmod(file.number(), access.mode) != 0) return system_error(path, "cannot set the mode");
+  if (access.group && ::fchown(file.number(), ~uid_t{0}, *access.group) != 0) {
     return system_error(path, "cannot set the group");
   }
   struct flock whole_file {};
   whole_file.l_type = F_WRLCK;
   whole_file.l_whence = SEEK_SET;
-  if (::fcntl(file.get(), F_OFD_SETLK, &whole_file) != 0) {
+  if (::fcntl(file.number(), F_OFD_SETLK, &whole_file) != 0) {
     return system_error(path, "cannot lock the segment");
   }
-  const std::string unnamed = "/proc/self/fd/" + std::to_string(file.get());
+  const std::string unnamed = "/proc/self/fd/" + std::to_string(file.number());
   if (::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) != 0) {
     return system_error(path, "cannot name the segment");
   }

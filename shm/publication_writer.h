@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "shm/descriptor.h"
 #include "shm/error.h"
+#include "shm/file_descriptor.h"
 
 namespace vitrine::shm {
 
@@ -21,14 +21,14 @@ Result<void> retire_predecessor(const std::filesystem::path& path);
 
 // An unnamed file of `size_bytes` in the directory of `path`, its pages reserved: a full file
 // system is an error now, not a SIGBUS later.
-Result<Descriptor> create_unnamed(const std::filesystem::path& path, std::size_t size_bytes);
+Result<FileDescriptor> create_unnamed(const std::filesystem::path& path, std::size_t size_bytes);
 
 struct Access {
   unsigned mode;
   std::optional<unsigned> group;
 };
 // Sets the access rights, takes the lock that readers ask about, and links the file to `path`.
-Result<void> link_to_name(const Descriptor& file, const std::filesystem::path& path,
+Result<void> link_to_name(const FileDescriptor& file, const std::filesystem::path& path,
                           const Access& access);
 
 }  // namespace vitrine::shm

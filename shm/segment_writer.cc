@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "shm/clock.h"
-#include "shm/descriptor.h"
+#include "shm/file_descriptor.h"
 #include "shm/instance_lock_writer.h"
 #include "shm/protocol.h"
 #include "shm/publication_writer.h"
@@ -26,7 +26,7 @@ struct SegmentWriter::State {
   SegmentPlan plan;
   Incarnation incarnation;
   std::optional<InstanceLock> instance_lock;
-  Descriptor file;
+  FileDescriptor file;
   bip::mapped_region mapping;
   HotLines* hot = nullptr;
   std::uint64_t* ring_head = nullptr;
@@ -82,7 +82,7 @@ Result<SegmentWriter> SegmentWriter::publish_named(const SegmentOptions& options
   if (!lock) return lock.error();
   state->instance_lock = std::move(*lock);
   if (Result<void> retired = retire_predecessor(options.path); !retired) return retired.error();
-  Result<Descriptor> file = create_unnamed(options.path, state->plan.total_bytes);
+  Result<FileDescriptor> file = create_unnamed(options.path, state->plan.total_bytes);
   if (!file) return file.error();
   state->file = std::move(*file);
   try {
@@ -144,7 +144,7 @@ bool SegmentWriter::is_name_lost() const {
   if (!is_shared()) return false;
   struct stat named {};
   struct stat own {};
-  if (::fstat(state_->file.get(), &own) != 0) return true;
+  if (::fstat(state_->file.number(), &own) != 0) return true;
   return ::lstat(path().c_str(), &named) != 0 || named.st_ino != own.st_ino ||
          named.st_dev != own.st_dev;
 }
