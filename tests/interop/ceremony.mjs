@@ -50,6 +50,12 @@ export async function exportVerificationKey(key, file) {
   await writeJson(file, await snarkjs.zKey.exportVerificationKey(key));
 }
 
+// snarkjs keeps worker threads per curve, which keep the process alive until they are stopped.
+export async function stopPeers() {
+  await globalThis.curve_bn128?.terminate();
+  await globalThis.curve_bls12381?.terminate();
+}
+
 export async function writeJson(file, value) {
   await writeFile(file, JSON.stringify(value, null, 1));
 }

@@ -33,7 +33,10 @@ export const circuits = [
     name: 'multiplier',
     power: 8,
     witnesses: 3,
-    input: (i) => (i === 0 ? { a: '0', b: '0' } : { a: String(i + 2), b: element(`multiplier ${i}`) }),
+    input: (i) => ({
+      a: i === 0 ? '0' : String(i + 2),
+      b: i === 0 ? '0' : element(`multiplier ${i}`),
+    }),
   },
   {
     name: 'demo',

@@ -75,7 +75,10 @@ function pairings(curve) {
   const g2 = curve.G2.Point.BASE;
   const generator = curve.pairing(g1, g2);
   const samples = Array.from({ length: 4 }, (_, i) => number(`pairing ${i}`, Fr.ORDER));
-  const pairs = [[1n, 1n], [2n, 3n], [Fr.ORDER - 1n, 1n], [samples[0], samples[1]], [samples[2], samples[3]]];
+  const pairs = [
+    [1n, 1n], [2n, 3n], [Fr.ORDER - 1n, 1n],
+    [samples[0], samples[1]], [samples[2], samples[3]],
+  ];
   return pairs.map(([a, b]) => {
     const power = Fr.mul(a, b);
     const paired = curve.pairing(multiply(g1, a), multiply(g2, b));

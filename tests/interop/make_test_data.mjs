@@ -5,7 +5,9 @@ import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as snarkjs from 'snarkjs';
-import { compile, exportVerificationKey, phase2, powersOfTau, writeJson } from './ceremony.mjs';
+import {
+  compile, exportVerificationKey, phase2, powersOfTau, stopPeers, writeJson,
+} from './ceremony.mjs';
 import { circuits, curves, dataFolder } from './circuits.mjs';
 
 // The circuit whose key is also kept without a contribution, which a prover must refuse.
@@ -54,5 +56,4 @@ async function makeCurve(curve) {
 for (const curve of curves) {
   await makeCurve(curve);
 }
-// snarkjs keeps its worker threads, which would keep the process alive.
-process.exit(0);
+await stopPeers();

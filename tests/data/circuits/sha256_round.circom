@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bit-heavy circuit: one round of SHA-256 (FIPS 180-4, section 6.2.2, step 3).
 //
-// Most witness values are 0 or 1. The words d, h and schedule (K_t + W_t mod 2^32) are public; whoever
-// verifies checks that they are 32-bit words. The other six are range-checked by their bits.
+// Most witness values are 0 or 1. The words d, h and schedule (K_t + W_t mod 2^32) are public;
+// whoever verifies checks that they are 32-bit words. The other six are range-checked by their bits.
 pragma circom 2.1.0;
 
 // `in`, which must fit `width` bits, bit by bit.
