@@ -19,7 +19,7 @@ struct Liveness {
 
 // True while a process holds the write lock of the open file. Asks with F_RDLCK, since another
 // reader's read lock must not look like an engine; works on a read-only descriptor.
-bool is_write_locked(const Descriptor& file);
+bool is_write_locked(const FileDescriptor& file);
 
 Liveness probe_liveness(const OpenedFile& opened, const std::filesystem::path& path);
 

@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "shm/error.h"
-#include "shm/descriptor.h"
+#include "shm/file_descriptor.h"
 
 namespace vitrine::shm {
 
@@ -22,7 +22,7 @@ struct AttachOptions {
 };
 
 struct OpenedFile {
-  Descriptor file;
+  FileDescriptor file;
   std::uint64_t size_bytes;
   std::uint64_t inode;
   std::uint64_t device;
