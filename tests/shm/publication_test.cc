@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names, locks and predecessors: who may publish an instance, and what is left behind.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "shm/paths.h"
+#include "shm/segment_writer.h"
+
+namespace vitrine::shm {
+namespace {
+
+namespace fs = std::filesystem;
+
+// An empty directory in shared memory, removed at the end.
+struct ScratchDirectory {
+  fs::path path;
+  ScratchDirectory() {
+    char name[] = "/dev/shm/vitrine-test-XXXXXX";
+    REQUIRE(::mkdtemp(name) != nullptr);
+    path = name;
+  }
+  ~ScratchDirectory() { fs::remove_all(path); }
+  std::vector<fs::path> files(std::string_view suffix) const {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(path)) {
+      if (entry.path().string().ends_with(suffix)) found.push_back(entry.path());
+    }
+    return found;
+  }
+};
+
+SegmentOptions small_segment(const fs::path& path) {
+  SegmentOptions options;
+  options.instance = "test";
+  options.path = path;
+  options.capacity = {4, 512, 2, 1, 4, 3, 2, 64};
+  return options;
+}
+
+// Runs `body` in a child and returns its exit status.
+template <class Body>
+int status_of_child(Body body) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) ::_exit(body());
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+TEST_CASE("a second engine of a live instance is refused and told the first's PID") {
+  const ScratchDirectory scratch;
+  const auto options = small_segment(scratch.path / "test.segment");
+  auto first = SegmentWriter::publish_named(options);
+  REQUIRE(first.has_value());
+  const auto second = SegmentWriter::publish_named(options);
+  REQUIRE(second.has_error());
+  CHECK(second.error().kind == ErrorKind::kInUse);
+  CHECK(second.error().text.find("PID " + std::to_string(::getpid())) != std::string::npos);
+  CHECK_FALSE(first->is_name_lost());
+}
+
+TEST_CASE("a killed engine's segment is kept, and a new engine starts at once") {
+  const ScratchDirectory scratch;
+  const auto options = small_segment(scratch.path / "test.segment");
+  for (int run = 0; run < 5; ++run) {
+    CHECK(status_of_child([&] {
+            auto writer = SegmentWriter::publish_named(options);
+            if (!writer) return 1;
+            ::kill(::getpid(), SIGKILL);
+            return 2;
+          }) == 128 + SIGKILL);
+  }
+  CHECK(fs::exists(options.path));
+  CHECK(scratch.files(".dead").size() == 3);  // of the four before it
+}
+
+TEST_CASE("no room for the segment is an error that leaves nothing behind") {
+  const ScratchDirectory scratch;
+  const auto options = small_segment(scratch.path / "test.segment");
+  CHECK(status_of_child([&] {
+          // The kernel refuses to reserve more than this, as it does on a full file system.
+          const rlimit limit{65536, 65536};
+          ::signal(SIGXFSZ, SIG_IGN);
+          ::setrlimit(RLIMIT_FSIZE, &limit);
+          const auto writer = SegmentWriter::publish_named(options);
+          return !writer && writer.error().kind == ErrorKind::kSystem ? 0 : 1;
+        }) == 0);
+  CHECK(scratch.files(".segment").empty());
+}
+
+TEST_CASE("what stands in the name's place is refused, not replaced") {
+  const ScratchDirectory scratch;
+  const auto options = small_segment(scratch.path / "test.segment");
+  SECTION("a symbolic link") {
+    fs::create_symlink(scratch.path / "elsewhere", options.path);
+    const auto writer = SegmentWriter::publish_named(options);
+    REQUIRE(writer.has_error());
+    CHECK(writer.error().kind == ErrorKind::kUnreadable);
+    CHECK(fs::is_symlink(options.path));
+  }
+  SECTION("a file that is not a segment") {
+    std::ofstream(options.path) << "somebody's notes";
+    const auto writer = SegmentWriter::publish_named(options);
+    REQUIRE(writer.has_error());
+    CHECK(writer.error().text.find(options.path.string()) != std::string::npos);
+    CHECK(fs::file_size(options.path) == 16);
+  }
+  SECTION("a directory") {
+    fs::create_directory(options.path);
+    CHECK(SegmentWriter::publish_named(options).has_error());
+  }
+  SECTION("a link in the lock's place") {
+    fs::create_symlink(scratch.path / "elsewhere", lock_path_of(options.path));
+    CHECK(SegmentWriter::publish_named(options).has_error());
+    CHECK_FALSE(fs::exists(scratch.path / "elsewhere"));
+  }
+}
+
+TEST_CASE("of engines that start at the same moment exactly one gets the instance") {
+  const ScratchDirectory scratch;
+  const auto options = small_segment(scratch.path / "test.segment");
+  constexpr int kRounds = 100;
+  constexpr int kStarters = 3;
+  for (int round = 0; round < kRounds; ++round) {
+    int gate[2];
+    int report[2];
+    REQUIRE(::pipe(gate) == 0);
+    REQUIRE(::pipe(report) == 0);
+    std::vector<pid_t> children;
+    for (int i = 0; i < kStarters; ++i) {
+      const pid_t child = ::fork();
+      REQUIRE(child >= 0);
+      if (child == 0) {
+        ::close(gate[1]);
+        char byte = 0;
+        (void)!::read(gate[0], &byte, 1);  // released when the parent closes its end
+        auto writer = SegmentWriter::publish_named(options);
+        const char outcome = writer ? 'w' : writer.error().kind == ErrorKind::kInUse ? 'r' : 'e';
+        (void)!::write(report[1], &outcome, 1);
+        ::pause();
+        ::_exit(0);
+      }
+      children.push_back(child);
+    }
+    ::close(gate[0]);
+    ::close(gate[1]);
+    std::string outcomes(kStarters, ' ');
+    for (char& outcome : outcomes) REQUIRE(::read(report[0], &outcome, 1) == 1);
+    std::sort(outcomes.begin(), outcomes.end());
+    CHECK(outcomes == "rrw");
+    for (const pid_t child : children) ::kill(child, SIGKILL);
+    for (const pid_t child : children) ::waitpid(child, nullptr, 0);
+    ::close(report[0]);
+    ::close(report[1]);
+  }
+}
+
+TEST_CASE("a removed name is noticed, and unlinking removes only one's own") {
+  const ScratchDirectory scratch;
+  const auto options = small_segment(scratch.path / "test.segment");
+  auto writer = SegmentWriter::publish_named(options);
+  REQUIRE(writer.has_value());
+  fs::remove(options.path);
+  CHECK(writer->is_name_lost());
+  std::ofstream(options.path) << "another's";
+  writer->unlink_name();
+  CHECK(fs::exists(options.path));
+}
+
+}  // namespace vitrine::shm
