@@ -39,7 +39,8 @@ struct WorkingBytes {
   }
 };
 
-[[nodiscard]] WorkingBytes working_bytes(const KeyShape& shape);
+// `threads` is the size of the pool the stages will run with.
+[[nodiscard]] WorkingBytes working_bytes(const KeyShape& shape, unsigned threads);
 
 template <class Fr>
 struct ConstraintVectors {

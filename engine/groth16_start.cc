@@ -4,10 +4,8 @@
 // Why: a, b, c are given at the even points of the double domain, where ab - c vanishes. Its values
 // at the odd points determine it, and the key's H points are the odd Lagrange basis of the double
 // domain over delta, so those values are the scalars: no division by the vanishing polynomial.
-#include <array>
 #include <bit>
 #include <cassert>
-#include <span>
 #include <utility>
 
 #include "engine/groth16.h"
@@ -26,18 +24,6 @@ template <class Fr>
 Fr odd_shift(unsigned log2_size) {
   if (log2_size == kernels::Domain<Fr>::kMaxLog2) return Fr::from_u64(25);
   return kernels::Domain<Fr>::root_of_unity(log2_size + 1);
-}
-
-// Coefficient k becomes coefficient k times shift^k.
-template <class Fr>
-void scale_by_powers(std::span<Fr> coefficients, const Fr& shift, kernels::ThreadPool& threads) {
-  threads.parallel_for(coefficients.size(), kMinElements, [&](std::size_t begin, std::size_t end) {
-    Fr power = shift.pow(std::array<std::uint64_t, 1>{begin});
-    for (std::size_t k = begin; k < end; ++k) {
-      coefficients[k] *= power;
-      power *= shift;
-    }
-  });
 }
 
 template <class Fr>
@@ -60,10 +46,7 @@ Result<std::vector<ScalarInteger>> quotient_scalars(ConstraintVectors<Fr> values
   const Fr shift = odd_shift<Fr>(log2_size);
   for (std::vector<Fr>* vector : {&values.a, &values.b, &values.c}) {
     if (context.cancelled.load(std::memory_order_relaxed)) return cancelled_error();
-    const std::span<Fr> polynomial(*vector);
-    domain.inverse(polynomial, context.threads);
-    scale_by_powers(polynomial, shift, context.threads);
-    domain.forward(polynomial, context.threads);
+    domain.move_to_coset(*vector, shift, context.threads);
   }
   if (context.cancelled.load(std::memory_order_relaxed)) return cancelled_error();
   return odd_products(values, context.threads);
