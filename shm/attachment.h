@@ -62,6 +62,7 @@ class Attachment {
   SegmentReader* reader() { return reader_ ? &*reader_ : nullptr; }
 
  private:
+  void open_file_once();
   void find_segment_again();
   void attach_to(SegmentReader reader);
   void take_snapshot();

@@ -32,7 +32,7 @@ class HeartbeatWatch {
   std::uint64_t count_ = 0;
   std::uint64_t interval_ns_ = 0;
   std::uint64_t first_seen_ns_ = 0;  // after the first snapshot with this count
-  std::uint64_t last_seen_ns_ = 0;
+  std::uint64_t last_taken_ns_ = 0;  // before the last snapshot
   std::uint64_t stood_ns_ = 0;
   bool clocks_differ_ = false;
 };

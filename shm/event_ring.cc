@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shm/event_ring.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "shm/protocol.h"
+
+namespace vitrine::shm {
+
+std::uint64_t EventRing::load_head(std::memory_order order) const noexcept {
+  return MappedMemory::load(*reinterpret_cast<const std::uint64_t*>(ring_), order);
+}
+
+const std::uint64_t* EventRing::words_of(std::uint64_t sequence) const noexcept {
+  const std::size_t slot = (sequence - 1) % place_.count;
+  return reinterpret_cast<const std::uint64_t*>(ring_ + kLineBytes + slot * place_.stride_bytes);
+}
+
+Event EventRing::copy(std::uint64_t sequence) const noexcept {
+  std::uint64_t words[sizeof(Event) / 8] = {};
+  const std::uint64_t* from = words_of(sequence);
+  const std::size_t count = std::min<std::size_t>(place_.record_bytes, sizeof(Event)) / 8;
+  for (std::size_t i = 0; i < count; ++i) {
+    words[i] = MappedMemory::load(from[i], MappedMemory::kWordLoad);
+  }
+  Event event;
+  std::memcpy(&event, words, sizeof(event));
+  return event;
+}
+
+EventRing::Range EventRing::copy_after(std::uint64_t sequence, std::uint64_t commit,
+                                       std::span<Event> out) const noexcept {
+  // With `head` events appended the writer may already be overwriting event head + 1 - count.
+  const auto oldest_at = [count = place_.count](std::uint64_t head) {
+    return head >= count ? head - count + 2 : std::uint64_t{1};
+  };
+  Range range;
+  const std::uint64_t head = load_head(std::memory_order_acquire);
+  if (sequence >= head) return range;
+  const std::uint64_t first = std::max(sequence + 1, oldest_at(head));
+  std::size_t copied = 0;
+  while (copied < out.size() && first + copied <= head) {
+    out[copied] = copy(first + copied);
+    ++copied;
+  }
+  MappedMemory::fence(std::memory_order_acquire);
+  const std::uint64_t oldest = oldest_at(load_head(std::memory_order_relaxed));
+  range.skipped = oldest > first ? std::min<std::uint64_t>(oldest - first, copied) : 0;
+  range.missed = first + range.skipped - (sequence + 1);
+  for (std::size_t i = range.skipped; i < copied && out[i].stamp <= commit; ++i) {
+    range.is_damaged |= out[i].sequence != first + i;
+    ++range.count;
+  }
+  return range;
+}
+
+std::uint64_t EventRing::newest_at(std::uint64_t commit) const noexcept {
+  if (place_.count == 0) return 0;
+  const std::uint64_t head = load_head(std::memory_order_acquire);
+  const std::uint64_t kept = std::min<std::uint64_t>(head, place_.count - 1);
+  std::uint64_t sequence = head;
+  while (sequence > head - kept &&
+         MappedMemory::load(*words_of(sequence), MappedMemory::kWordLoad) > commit) {
+    --sequence;
+  }
+  return sequence;
+}
+
+}  // namespace vitrine::shm

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shm/segment_reader.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/interprocess/mapped_region.hpp>
+#include <cerrno>
+#include <cstring>
+#include <tuple>
+
+#include "shm/bus_error_guard.h"
+#include "shm/catalogue.h"
+#include "shm/clock.h"
+#include "shm/segment_layout_check.h"
+#include "shm/snapshot_copy.h"
+
+namespace vitrine::shm {
+namespace {
+
+namespace bip = boost::interprocess;
+
+// Above this a segment is not the default's kind, and its pages are mapped as they are touched.
+constexpr std::size_t kPopulateBytesMax = std::size_t{64} << 20;
+
+std::string text_of(std::span<const char> padded) {
+  return std::string(padded.data(), strnlen(padded.data(), padded.size()));
+}
+
+SegmentIdentity identity_of(const SegmentLayout& layout, const std::filesystem::path& path) {
+  const Header& header = layout.header;
+  SegmentIdentity identity;
+  identity.path = path;
+  identity.instance = text_of(header.instance);
+  identity.host = text_of(header.host);
+  identity.engine_version = text_of(header.engine_version);
+  identity.api_socket_path = text_of(header.api_socket_path);
+  identity.incarnation = incarnation_text(header.incarnation);
+  identity.pid = header.pid;
+  identity.pid_namespace_inode = header.pid_namespace_inode;
+  identity.process_start_ticks = header.process_start_ticks;
+  identity.uid = header.uid;
+  identity.boot_id = header.boot_id;
+  identity.created_unix_ns = header.created_unix_ns;
+  identity.major = header.fixed.major;
+  identity.minor = header.fixed.minor;
+  identity.layout_hash = header.layout_hash;
+  identity.total_bytes = header.fixed.total_bytes;
+  identity.event_capacity = layout.place(SectionId::kEvents).count;
+  for_each_table([&]<class Record>() {
+    identity.tables.push_back(
+        {TableOf<Record>::kName, layout.place(TableOf<Record>::kSection).count});
+  });
+  return identity;
+}
+
+// Reads the first `size` bytes of the file, or as many as there are.
+Result<std::size_t> read_from_start(const OpenedFile& opened, std::span<std::byte> out,
+                                    const std::filesystem::path& path) {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t count = ::pread(opened.file.number(), out.data() + done, out.size() - done,
+                                  static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      return Error{ErrorKind::kUnreadable,
+                   path.string() + ": cannot be read: " + std::strerror(errno)};
+    }
+    if (count == 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return done;
+}
+
+Result<SegmentLayout> read_layout(const OpenedFile& opened, const std::filesystem::path& path) {
+  std::array<std::byte, kCheckedHeaderBytes> header{};
+  const auto count = read_from_start(opened, header, path);
+  if (!count) return count.error();
+  return check_layout(std::span(header).first(*count), opened.size_bytes, path.string());
+}
+
+}  // namespace
+
+struct SegmentReader::State {
+  OpenedFile opened;
+  SegmentLayout layout;
+  SegmentIdentity identity;
+  std::array<std::uint8_t, 16> boot_id = vitrine::shm::boot_id();
+  bip::mapped_region mapping;             // of a live segment
+  std::vector<std::uint64_t> copy_words;  // of a recording
+  bool is_file = false;
+  std::span<const std::byte> bytes;  // either of the two
+  SnapshotCopy copy;
+  std::vector<Event> events;  // room for a batch, so that nothing is allocated under the guard
+
+  Error lost() const {
+    return {ErrorKind::kCorrupt,
+            identity.path.string() + ": the file was cut short while it was being read"};
+  }
+};
+
+SegmentReader::SegmentReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SegmentReader::SegmentReader(SegmentReader&&) noexcept = default;
+SegmentReader& SegmentReader::operator=(SegmentReader&&) noexcept = default;
+SegmentReader::~SegmentReader() = default;
+
+Result<SegmentReader> SegmentReader::attach(const std::filesystem::path& path,
+                                            const AttachOptions& options) {
+  auto opened = open_segment(path, options);
+  if (!opened) return opened.error();
+  auto layout = read_layout(*opened, path);
+  if (!layout) return layout.error();
+  auto state = std::make_unique<State>();
+  const std::size_t size_bytes = layout->header.fixed.total_bytes;
+  try {
+    const bip::map_options_t populate = size_bytes <= kPopulateBytesMax ? MAP_POPULATE : 0;
+    state->mapping =
+        bip::mapped_region(opened->file, bip::read_only, 0, size_bytes, nullptr, populate);
+  } catch (const bip::interprocess_exception& error) {
+    return Error{ErrorKind::kSystem, path.string() + ": cannot be mapped: " + error.what()};
+  }
+  state->bytes = {static_cast<const std::byte*>(state->mapping.get_address()), size_bytes};
+  state->identity = identity_of(*layout, path);
+  state->copy = SnapshotCopy(*layout, state->bytes.data());
+  state->layout = *layout;
+  state->opened = std::move(*opened);
+  return SegmentReader(std::move(state));
+}
+
+Result<SegmentReader> SegmentReader::open_file(const std::filesystem::path& path) {
+  auto opened = open_recording(path);
+  if (!opened) return opened.error();
+  auto layout = read_layout(*opened, path);
+  if (!layout) return layout.error();
+  const std::size_t size_bytes = layout->header.fixed.total_bytes;
+  auto state = std::make_unique<State>();
+  state->copy_words.resize((size_bytes + 7) / 8);
+  const auto bytes = std::as_writable_bytes(std::span(state->copy_words)).first(size_bytes);
+  const auto count = read_from_start(*opened, bytes, path);
+  if (!count) return count.error();
+  if (is_write_locked(opened->file)) {
+    return Error{ErrorKind::kInUse,
+                 path.string() + ": its engine lives; look at the instance, not at its file"};
+  }
+  // The bytes may have changed since the header was checked.
+  layout = check_layout(bytes, *count, path.string());
+  if (!layout) return layout.error();
+  state->is_file = true;
+  state->bytes = bytes;
+  state->identity = identity_of(*layout, path);
+  state->copy = SnapshotCopy(*layout, state->bytes.data());
+  state->layout = *layout;
+  state->opened = std::move(*opened);
+  return SegmentReader(std::move(state));
+}
+
+const SegmentIdentity& SegmentReader::identity() const { return state_->identity; }
+
+Result<void> SegmentReader::snapshot(Snapshot& snapshot) {
+  const std::uint64_t taken_ns = monotonic_ns();
+  const std::int64_t taken_unix_ns = unix_ns();
+  SnapshotCopy& copy = state_->copy;
+  if (!guarded(state_->bytes, [&copy] { copy.run(); })) return state_->lost();
+  copy.deliver(snapshot);
+  snapshot.incarnation = state_->identity.incarnation;
+  snapshot.taken_monotonic_ns = taken_ns;
+  snapshot.heartbeat_age_ns = 0;
+  const std::uint64_t beat_ns = snapshot.heartbeat_monotonic_ns;
+  if (state_->boot_id == state_->identity.boot_id && beat_ns <= taken_ns) {
+    snapshot.heartbeat_age_ns = taken_ns - beat_ns;
+  } else if (const std::int64_t beat_unix_ns = snapshot.unix_ns_of(Instant{beat_ns});
+             state_->boot_id != state_->identity.boot_id && beat_unix_ns > 0 &&
+             beat_unix_ns < taken_unix_ns) {
+    // Another boot or machine: the wall clocks are the only ones that compare.
+    snapshot.heartbeat_age_ns = static_cast<std::uint64_t>(taken_unix_ns - beat_unix_ns);
+  }
+  return {};
+}
+
+std::uint64_t SegmentReader::commit() const {
+  std::uint64_t commit = 0;
+  const SnapshotCopy& copy = state_->copy;
+  return guarded(state_->bytes, [&] { commit = copy.load_commit(); }) ? commit : 0;
+}
+
+Result<EventBatch> SegmentReader::events_after(std::uint64_t sequence, std::size_t limit) {
+  EventBatch batch;
+  batch.last_sequence = sequence;
+  const EventRing& ring = state_->copy.events();
+  if (ring.count() == 0) return batch;
+  auto& room = state_->events;
+  room.resize(std::max(room.size(), std::min<std::size_t>(limit, ring.count())));
+  EventRing::Range range;
+  const auto copy_events = [&] {
+    range = ring.copy_after(sequence, state_->copy.load_commit(),
+                            std::span(room).first(std::min<std::size_t>(limit, ring.count())));
+  };
+  if (!guarded(state_->bytes, copy_events)) return state_->lost();
+  if (range.is_damaged) {
+    return Error{ErrorKind::kCorrupt, state_->identity.path.string() +
+                                          ": the event ring holds events out of their order"};
+  }
+  const auto first = room.begin() + static_cast<std::ptrdiff_t>(range.skipped);
+  batch.events.assign(first, first + static_cast<std::ptrdiff_t>(range.count));
+  batch.missed = range.missed;
+  batch.last_sequence = sequence + range.missed + range.count;
+  return batch;
+}
+
+Liveness SegmentReader::liveness() const {
+  Liveness liveness;
+  if (state_->is_file) {
+    liveness.is_file = true;
+    return liveness;
+  }
+  return probe_liveness(state_->opened, state_->identity.path);
+}
+
+}  // namespace vitrine::shm

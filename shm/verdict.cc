@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shm/verdict.h"
+
+#include <algorithm>
+
+namespace vitrine::shm {
+namespace {
+
+std::string seconds_text(std::uint64_t duration_ns) {
+  constexpr std::uint64_t kNsPerTenth = 100'000'000;
+  const std::uint64_t tenths = duration_ns / kNsPerTenth;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+}
+
+std::string process_text(const SegmentIdentity& identity) {
+  return "process " + std::to_string(identity.pid) + " on " + identity.host;
+}
+
+std::string plural(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::size_t active_jobs(const Snapshot& snapshot) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      snapshot.rows<JobRecord>(), [](const JobRecord& job) { return is_active(job.state); }));
+}
+
+std::size_t proving_workers(const Snapshot& snapshot) {
+  return static_cast<std::size_t>(std::ranges::count(snapshot.rows<WorkerRecord>(),
+                                                     WorkerState::kProving, &WorkerRecord::state));
+}
+
+std::string activity_text(const Snapshot& snapshot) {
+  return plural(active_jobs(snapshot), "active job") + ", " +
+         std::to_string(proving_workers(snapshot)) + " of " +
+         plural(snapshot.rows<WorkerRecord>().size(), "worker") + " proving";
+}
+
+std::string signal_text(const Snapshot& snapshot) {
+  return snapshot.last_signal == 0 ? "" : ", after signal " + std::to_string(snapshot.last_signal);
+}
+
+// The work in hand that has been in its stage longest; empty when there is none.
+std::string longest_step_text(const Snapshot& snapshot) {
+  const WorkerRecord* oldest = nullptr;
+  for (const WorkerRecord& worker : snapshot.rows<WorkerRecord>()) {
+    if (worker.state != WorkerState::kProving || !worker.since.is_set()) continue;
+    if (oldest == nullptr || worker.since.ns < oldest->since.ns) oldest = &worker;
+  }
+  if (oldest == nullptr) return "";
+  const std::int64_t age_ns = std::max<std::int64_t>(snapshot.age_ns(oldest->since), 0);
+  return "; worker " + std::to_string(oldest->identity.row) + " in " +
+         std::string(word(oldest->stage)) + " of job " + std::to_string(oldest->job.value) +
+         " for " + seconds_text(static_cast<std::uint64_t>(age_ns));
+}
+
+Verdict judge_gone(const Evidence& evidence) {
+  const Snapshot& snapshot = evidence.snapshot;
+  const std::string when = seconds_text(snapshot.heartbeat_age_ns) + " ago";
+  if (snapshot.life == EngineLife::kClosed) {
+    return {VerdictWord::kExited, process_text(evidence.identity) + " exited with code " +
+                                      std::to_string(snapshot.exit_code) + ", " + when +
+                                      signal_text(snapshot)};
+  }
+  return {VerdictWord::kDead,
+          process_text(evidence.identity) + " ended without saying so; last sign of life " + when +
+              ", then " + std::string(word(snapshot.life)) + signal_text(snapshot) + ", " +
+              activity_text(snapshot) + longest_step_text(snapshot)};
+}
+
+Verdict judge_hung(const Evidence& evidence) {
+  return {VerdictWord::kHung,
+          process_text(evidence.identity) + " is there, but its heartbeat has stood at " +
+              std::to_string(evidence.snapshot.heartbeat) + " for " +
+              seconds_text(
+                  std::max(evidence.heartbeat.stood_ns(), evidence.snapshot.heartbeat_age_ns)) +
+              ", promised every " +
+              std::to_string(evidence.snapshot.heartbeat_interval_ns / 1'000'000) + " ms" +
+              longest_step_text(evidence.snapshot)};
+}
+
+Verdict judge_work(const Snapshot& snapshot) {
+  if (proving_workers(snapshot) > 0 || active_jobs(snapshot) > 0) {
+    return {VerdictWord::kBusy, activity_text(snapshot)};
+  }
+  return {VerdictWord::kIdle, snapshot.engine().paused != 0 ? "paused" : "no work"};
+}
+
+}  // namespace
+
+Verdict judge(const Evidence& evidence) {
+  const Snapshot& snapshot = evidence.snapshot;
+  if (snapshot.life == EngineLife::kClosed || !evidence.liveness.lock_held) {
+    return judge_gone(evidence);
+  }
+  if (evidence.heartbeat.stands()) return judge_hung(evidence);
+  if (snapshot.life == EngineLife::kStarting || snapshot.life == EngineLife::kUnknown) {
+    return {VerdictWord::kStarting, process_text(evidence.identity) + " is not ready yet"};
+  }
+  if (snapshot.life == EngineLife::kDraining) {
+    return {VerdictWord::kDraining, "finishes what it has, takes no more: " +
+                                        activity_text(snapshot) + signal_text(snapshot)};
+  }
+  if (!evidence.liveness.name_linked) {
+    return {VerdictWord::kDegraded,
+            evidence.identity.path.string() + " no longer leads to it; new readers cannot find it"};
+  }
+  const std::string_view reason = snapshot.engine().degraded_reason.view();
+  if (snapshot.life == EngineLife::kDegraded || !reason.empty()) {
+    return {VerdictWord::kDegraded, reason.empty() ? "gives no reason" : std::string(reason)};
+  }
+  return judge_work(snapshot);
+}
+
+int exit_code_of(VerdictWord word) {
+  switch (word) {
+    case VerdictWord::kUnreadable:
+      return 5;
+    case VerdictWord::kExited:
+    case VerdictWord::kDead:
+      return 4;
+    case VerdictWord::kHung:
+      return 6;
+    case VerdictWord::kDraining:
+    case VerdictWord::kDegraded:
+      return 1;
+    case VerdictWord::kStarting:
+    case VerdictWord::kBusy:
+    case VerdictWord::kIdle:
+      return 0;
+  }
+  return 5;
+}
+
+}  // namespace vitrine::shm
