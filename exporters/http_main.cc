@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// vitrine-http: one engine as a web page and as JSON, over HTTP.
+//
+// Exit     0 stopped by a signal, 1 the system refused, 2 usage or an address that is taken.
+#include <csignal>
+#include <ctime>
+#include <iostream>
+
+#include "exporters/http_options.h"
+#include "exporters/http_server.h"
+#include "exporters/http_site.h"
+#include "exporters/program_log.h"
+#include "exporters/watched_engine.h"
+#include "shm/clock.h"
+
+namespace vitrine::exporters {
+namespace {
+
+constexpr long kTickNs = 250'000'000;
+
+// Blocks the signals that end the program, so that every thread leaves them to wait_for_stop().
+sigset_t block_stop_signals() {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTERM);
+  sigaddset(&stop, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &stop, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  return stop;
+}
+
+Result<std::vector<ListenSocket>> bind_all(const HttpOptions& options) {
+  std::vector<ListenSocket> sockets;
+  for (const ListenAddress& address : options.listen) {
+    const bool may_be_missing = options.listen_choice == HttpOptions::Listen::kDefault &&
+                                address.family == ListenAddress::Family::kIpv6;
+    if (may_be_missing && !has_address(address)) continue;
+    Result<ListenSocket> socket = ListenSocket::bind(address);
+    if (!socket) return socket.error();
+    sockets.push_back(*std::move(socket));
+  }
+  return sockets;
+}
+
+// Says when the engine becomes another one or another verdict holds.
+class VerdictLog {
+ public:
+  explicit VerdictLog(std::shared_ptr<spdlog::logger> log) : log_(std::move(log)) {}
+
+  void note(const shm::Observation& observation) {
+    const std::string word(shm::word(observation.verdict.word));
+    if (word == word_ && observation.attachments == attachments_) return;
+    word_ = word;
+    attachments_ = observation.attachments;
+    log_->info("engine {}: {}", word, observation.verdict.reason);
+  }
+
+ private:
+  std::shared_ptr<spdlog::logger> log_;
+  std::string word_;
+  std::uint64_t attachments_ = 0;
+};
+
+Result<void> serve(const HttpOptions& options) {
+  const sigset_t stop = block_stop_signals();
+  const auto log = make_program_log("vitrine-http", options.log_level, options.log_format);
+  Result<std::vector<ListenSocket>> sockets = bind_all(options);
+  if (!sockets) return sockets.error();
+  std::string listening;
+  for (const ListenSocket& socket : *sockets) {
+    listening += "listening on " + socket.address().url() + "\n";
+  }
+  WatchedEngine engine(options.target);
+  HttpSite site(engine, RequestRules{options.allowed_hosts});
+  Result<HttpServer> server = HttpServer::start(
+      *std::move(sockets), [&site](const RequestHead& head) { return site.answer(head); });
+  if (!server) return server.error();
+  std::cout << listening << std::flush;
+  VerdictLog verdicts(log);
+  const timespec tick{0, kTickNs};
+  while (sigtimedwait(&stop, nullptr, &tick) < 0) {
+    server->shut_down_late(shm::monotonic_ns());
+    verdicts.note(engine.moment()->observation);  // keeps the evidence for a verdict fresh
+  }
+  log->info("stopping");
+  return {};
+}
+
+int run(int argc, const char* const* argv) {
+  const auto options = parse_http_options(argc, argv);
+  if (options && std::holds_alternative<PrintedText>(*options)) {
+    std::cout << std::get<PrintedText>(*options).text;
+    return 0;
+  }
+  const Result<void> result =
+      options ? serve(std::get<HttpOptions>(*options)) : Result<void>(options.error());
+  if (result) return 0;
+  std::cerr << "vitrine-http: " + result.error().text + "\n";
+  return result.error().kind == ErrorKind::kUsage ? 2 : 1;
+}
+
+}  // namespace
+}  // namespace vitrine::exporters
+
+int main(int argc, char** argv) { return vitrine::exporters::run(argc, argv); }

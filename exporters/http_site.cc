@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporters/http_site.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "exporters/http_page.h"
+#include "exporters/json_text.h"
+#include "exporters/snapshot_query.h"
+#include "exporters/status_document.h"
+#include "shm/snapshot_json.h"
+
+namespace vitrine::exporters {
+
+namespace {
+
+constexpr char kDataPolicy[] = "default-src 'none'; frame-ancestors 'none'";
+
+Response with_data_policy(Response response) {
+  response.headers.push_back({"Content-Security-Policy", kDataPolicy});
+  return response;
+}
+
+SharedResponse shared(Response response) {
+  return std::make_shared<const Response>(std::move(response));
+}
+
+SharedResponse refused(const Refusal& refusal) {
+  Response response = problem(refusal.status, refusal.detail);
+  if (refusal.status == 405) response.headers.push_back({"Allow", "GET, HEAD"});
+  response.connection = Connection::kClose;
+  return shared(with_data_policy(std::move(response)));
+}
+
+Response json_response(const boost::json::value& document) {
+  Response response;
+  response.content_type = "application/json";
+  response.body = json_text(document) + "\n";
+  return with_data_policy(std::move(response));
+}
+
+Response plain_response(int status, std::string text) {
+  Response response;
+  response.status = status;
+  response.content_type = "text/plain; charset=utf-8";
+  response.body = std::move(text) + "\n";
+  return with_data_policy(std::move(response));
+}
+
+std::string verdict_text(const shm::Observation& observation) {
+  return "engine " + std::string(shm::word(observation.verdict.word)) + ": " +
+         observation.verdict.reason;
+}
+
+// A hung engine still has a state to show; a gone one does not.
+bool is_gone(const shm::Observation& observation) {
+  return !observation.snapshot || (!shm::is_alive(observation.verdict.word) &&
+                                   observation.verdict.word != shm::VerdictWord::kHung);
+}
+
+Response status_response(const shm::Observation& observation) {
+  if (is_gone(observation)) return with_data_policy(problem(503, verdict_text(observation)));
+  return json_response(status_document(*observation.snapshot));
+}
+
+Response snapshot_response(const shm::Observation& observation, const SnapshotQuery& query) {
+  if (!query.chooses_jobs() || !observation.snapshot) {
+    return json_response(shm::to_json(observation, query.sections));
+  }
+  shm::Observation chosen = observation;
+  keep_chosen_jobs(*chosen.snapshot, query);
+  return json_response(shm::to_json(chosen, query.sections));
+}
+
+Response readiness_response(const shm::Observation& observation) {
+  if (shm::is_alive(observation.verdict.word)) return plain_response(200, "ready");
+  return plain_response(503, "not ready: " + verdict_text(observation));
+}
+
+}  // namespace
+
+// Probes come from whatever address a supervisor uses, so they are answered under any Host.
+enum class HostRule { kOwn, kAny };
+
+struct HttpSite::Route {
+  std::string_view path;
+  HostRule host;
+  SharedResponse (HttpSite::*answer)(std::string_view query);
+};
+
+const HttpSite::Route HttpSite::kRoutes[] = {
+    {"/status", HostRule::kOwn, &HttpSite::status},
+    {"/api/v1/snapshot", HostRule::kOwn, &HttpSite::snapshot},
+    {"/livez", HostRule::kAny, &HttpSite::livez},
+    {"/readyz", HostRule::kAny, &HttpSite::readyz},
+};
+
+HttpSite::HttpSite(WatchedEngine& engine, RequestRules rules)
+    : engine_(engine), rules_(std::move(rules)) {}
+
+SharedResponse HttpSite::answer(const RequestHead& head) {
+  if (const std::optional<Refusal> refusal = refuse_malformed(head)) return refused(*refusal);
+  const std::string_view target = head.target;
+  const std::size_t mark = std::min(target.find('?'), target.size());
+  const std::string_view path = target.substr(0, mark);
+  const std::string_view query = target.substr(std::min(mark + 1, target.size()));
+  const auto route = std::find_if(std::begin(kRoutes), std::end(kRoutes),
+                                  [path](const Route& item) { return item.path == path; });
+  const bool found = route != std::end(kRoutes);
+  if (!found || route->host == HostRule::kOwn) {
+    if (const std::optional<Refusal> refusal = refuse_foreign(head, rules_)) {
+      return refused(*refusal);
+    }
+  }
+  if (found) return (this->*route->answer)(query);
+  if (std::optional<Response> page = page_response(path)) return shared(*std::move(page));
+  return shared(with_data_policy(problem(404, "nothing is served at this path")));
+}
+
+SharedResponse HttpSite::status(std::string_view) {
+  return cache_.get(*engine_.moment(), "status", status_response);
+}
+
+SharedResponse HttpSite::snapshot(std::string_view query_text) {
+  const Result<SnapshotQuery> query = parse_snapshot_query(query_text);
+  if (!query) return shared(with_data_policy(problem(400, query.error().text)));
+  return cache_.get(*engine_.moment(), "snapshot\n" + query->canonical_text(),
+                    [&query](const shm::Observation& observation) {
+                      return snapshot_response(observation, *query);
+                    });
+}
+
+SharedResponse HttpSite::livez(std::string_view) { return shared(plain_response(200, "alive")); }
+
+SharedResponse HttpSite::readyz(std::string_view) {
+  return cache_.get(*engine_.moment(), "readyz", readiness_response);
+}
+
+}  // namespace vitrine::exporters
