@@ -6,29 +6,16 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <span>
 
+#include "engine/atomic_file.h"
 #include "engine/file_descriptor.h"
 
 namespace vitrine::engine {
 namespace {
 
 std::string reason() { return std::strerror(errno); }
-
-Error write_error(const std::filesystem::path& path) {
-  return {ErrorClass::kInternal, path.string() + ": cannot be written: " + reason()};
-}
-
-bool write_all(int descriptor, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(descriptor, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    content.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -57,19 +44,10 @@ Result<std::string> read_text_file(const std::filesystem::path& path, std::size_
 }
 
 Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  // One name per process: a crashed predecessor's leftover goes, and O_EXCL follows no link that
-  // somebody else puts there.
-  const std::string temporary = path.string() + "." + std::to_string(::getpid()) + ".tmp";
-  ::unlink(temporary.c_str());
-  const FileDescriptor file(
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!file.is_open()) return write_error(path);
-  const bool done = write_all(file.get(), content) && ::fsync(file.get()) == 0 &&
-                    ::rename(temporary.c_str(), path.c_str()) == 0;
-  if (done) return {};
-  const Error error = write_error(path);
-  ::unlink(temporary.c_str());
-  return error;
+  auto file = AtomicFile::create(path);
+  if (!file) return file.error();
+  file->write(std::as_bytes(std::span(content)));
+  return file->commit();
 }
 
 }  // namespace vitrine::engine

@@ -16,9 +16,7 @@ namespace vitrine::engine {
 [[nodiscard]] Result<std::string> read_text_file(const std::filesystem::path& path,
                                                  std::size_t max_bytes);
 
-// Writes a temporary file beside `path` and renames it over `path`. Errors: kInternal naming the
-// file; `path` is then as it was.
-// Crash: a temporary file may stay behind; `path` is the old or the new one.
+// As AtomicFile writes. Errors: kInternal naming the file; `path` is then as it was.
 [[nodiscard]] Result<void> write_file_atomically(const std::filesystem::path& path,
                                                  std::string_view content);
 

@@ -38,6 +38,10 @@ class Witness {
 [[nodiscard]] Result<Witness> read_witness(const std::filesystem::path& path,
                                            const KeyShape& shape);
 
+// Errors: kInternal naming the file.
+[[nodiscard]] Result<void> write_witness(const std::filesystem::path& path, CurveId curve,
+                                         std::span<const ScalarInteger> values);
+
 // The part of the witness the proof makes public: signals 1 to shape.public_inputs.
 [[nodiscard]] PublicInputs public_inputs_of(const Witness& witness, const KeyShape& shape);
 
