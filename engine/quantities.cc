@@ -79,9 +79,10 @@ std::optional<std::uint64_t> parse_size_bytes(std::string_view text) {
   }
   const auto factor = factor_of(text, kSizeUnits);
   if (!factor) return std::nullopt;
-  const auto bytes = product_up_to(*whole, *factor, kMaxSizeBytes - *factor);
-  if (!bytes) return std::nullopt;
-  return *bytes + fraction * *factor / scale;
+  const auto bytes = product_up_to(*whole, *factor, kMaxSizeBytes);
+  const std::uint64_t rest = fraction * *factor / scale;
+  if (!bytes || rest > kMaxSizeBytes - *bytes) return std::nullopt;
+  return *bytes + rest;
 }
 
 std::optional<std::uint64_t> parse_duration_ns(std::string_view text) {
