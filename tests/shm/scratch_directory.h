@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// A private directory in shared memory, and a small segment to put there.
+#pragma once
+
+#include <stdlib.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "shm/segment_writer.h"
+
+namespace vitrine::shm {
+
+// Removed with everything in it at the end of the test.
+class ScratchDirectory {
+ public:
+  ScratchDirectory() {
+    char name[] = "/dev/shm/vitrine-test-XXXXXX";
+    REQUIRE(::mkdtemp(name) != nullptr);
+    path_ = name;
+  }
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+  ~ScratchDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline SegmentOptions small_segment(const std::filesystem::path& path) {
+  SegmentOptions options;
+  options.instance = "main";
+  options.path = path;
+  options.engine_version = "1.2.3";
+  options.api_socket_path = "/nowhere/main.sock";
+  options.capacity.jobs = 8;
+  options.capacity.partitions = 64;
+  options.capacity.workers = 8;
+  options.capacity.devices = 2;
+  options.capacity.allocations = 4;
+  options.capacity.queues = 4;
+  options.capacity.counters = 4;
+  options.capacity.events = 64;
+  return options;
+}
+
+inline SegmentWriter publish(const SegmentOptions& options) {
+  auto writer = SegmentWriter::publish_named(options);
+  INFO((writer ? std::string() : writer.error().text));
+  REQUIRE(writer.has_value());
+  return std::move(*writer);
+}
+
+inline std::string read_whole(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write_whole(const std::filesystem::path& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+}  // namespace vitrine::shm
