@@ -8,7 +8,7 @@
 
 namespace vitrine::kernels {
 
-// A string literal, as published in the engine's status: "portable".
+// A string literal, as published in the engine's status: "x86-64 adx" or "portable".
 std::string_view kernel_path_name();
 
 }  // namespace vitrine::kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prime field arithmetic in Montgomery form, portable C++.
+// Prime field arithmetic in Montgomery form: portable C++, and x86-64 where that runs.
 //
 // Layout: kLimbs little-endian 64-bit limbs holding a R mod p, R = 2^(64 kLimbs), always reduced
 //   below p; sizeof is kBytes and any object may be copied with memcpy.
@@ -16,8 +16,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "kernels/limbs.h"
+#include "kernels/prime_field_x86.h"
 
 namespace vitrine::kernels {
 
@@ -87,50 +89,35 @@ class PrimeField {
   constexpr bool operator==(const PrimeField&) const = default;
 
   friend constexpr PrimeField operator+(const PrimeField& a, const PrimeField& b) {
-    Limbs sum{};
-    std::uint64_t carry = 0;
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kLimbs; ++i) {
-      sum[i] = add_with_carry(a.limbs_[i], b.limbs_[i], carry);
+#if VITRINE_X86_FIELDS
+    if (!std::is_constant_evaluated()) {
+      return PrimeField(add_modular_x86(a.limbs_, b.limbs_, Params::kModulus));
     }
-    return reduced_once(sum);
+#endif
+    return add_portable(a, b);
   }
 
   friend constexpr PrimeField operator-(const PrimeField& a, const PrimeField& b) {
-    Limbs difference{};
-    std::uint64_t borrow = 0;
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kLimbs; ++i) {
-      difference[i] = subtract_with_borrow(a.limbs_[i], b.limbs_[i], borrow);
+#if VITRINE_X86_FIELDS
+    if (!std::is_constant_evaluated()) {
+      return PrimeField(subtract_modular_x86(a.limbs_, b.limbs_, Params::kModulus));
     }
-    const std::uint64_t mask = 0 - borrow;
-    std::uint64_t carry = 0;
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kLimbs; ++i) {
-      difference[i] = add_with_carry(difference[i], Params::kModulus[i] & mask, carry);
-    }
-    return PrimeField(difference);
+#endif
+    return subtract_portable(a, b);
   }
 
   constexpr PrimeField operator-() const { return PrimeField() - *this; }
 
   friend constexpr PrimeField operator*(const PrimeField& a, const PrimeField& b) {
-    Limbs t{};
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kLimbs; ++i) {
-      std::uint64_t product_carry = 0;
-      t[0] = multiply_add(a.limbs_[0], b.limbs_[i], t[0], product_carry);
-      const std::uint64_t factor = t[0] * Constants::kNegatedInverse;
-      std::uint64_t reduction_carry = 0;
-      multiply_add(factor, Params::kModulus[0], t[0], reduction_carry);
-#pragma GCC unroll 8
-      for (std::size_t j = 1; j < kLimbs; ++j) {
-        t[j] = multiply_add(a.limbs_[j], b.limbs_[i], t[j], product_carry);
-        t[j - 1] = multiply_add(factor, Params::kModulus[j], t[j], reduction_carry);
+#if VITRINE_X86_FIELDS
+    if (!std::is_constant_evaluated()) {
+      if (cpu_has_adx) [[likely]] {
+        return PrimeField(multiply_montgomery_adx(a.limbs_, b.limbs_, Params::kModulus,
+                                                  Constants::kNegatedInverse));
       }
-      t[kLimbs - 1] = product_carry + reduction_carry;
     }
-    return reduced_once(t);
+#endif
+    return multiply_portable(a, b);
   }
 
   constexpr PrimeField& operator+=(const PrimeField& other) { return *this = *this + other; }
@@ -148,6 +135,55 @@ class PrimeField {
       if (bit_at(exponent, i)) result *= *this;
     }
     return result;
+  }
+
+  // The operators without x86-64 instructions: what the compiler evaluates, what other machines
+  // run, and what the fast ones are tested against.
+  static constexpr PrimeField add_portable(const PrimeField& a, const PrimeField& b) {
+    Limbs sum{};
+    std::uint64_t carry = 0;
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < kLimbs; ++i) {
+      sum[i] = add_with_carry(a.limbs_[i], b.limbs_[i], carry);
+    }
+    return reduced_once(sum);
+  }
+
+  static constexpr PrimeField subtract_portable(const PrimeField& a, const PrimeField& b) {
+    Limbs difference{};
+    std::uint64_t borrow = 0;
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < kLimbs; ++i) {
+      difference[i] = subtract_with_borrow(a.limbs_[i], b.limbs_[i], borrow);
+    }
+    const std::uint64_t mask = 0 - borrow;
+    std::uint64_t carry = 0;
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < kLimbs; ++i) {
+      difference[i] = add_with_carry(difference[i], Params::kModulus[i] & mask, carry);
+    }
+    return PrimeField(difference);
+  }
+
+  // Not inlined: beside the x86-64 product it would only take room in the instruction cache.
+  [[gnu::noinline]] static constexpr PrimeField multiply_portable(const PrimeField& a,
+                                                                  const PrimeField& b) {
+    Limbs t{};
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < kLimbs; ++i) {
+      std::uint64_t product_carry = 0;
+      t[0] = multiply_add(a.limbs_[0], b.limbs_[i], t[0], product_carry);
+      const std::uint64_t factor = t[0] * Constants::kNegatedInverse;
+      std::uint64_t reduction_carry = 0;
+      multiply_add(factor, Params::kModulus[0], t[0], reduction_carry);
+#pragma GCC unroll 8
+      for (std::size_t j = 1; j < kLimbs; ++j) {
+        t[j] = multiply_add(a.limbs_[j], b.limbs_[i], t[j], product_carry);
+        t[j - 1] = multiply_add(factor, Params::kModulus[j], t[j], reduction_carry);
+      }
+      t[kLimbs - 1] = product_carry + reduction_carry;
+    }
+    return reduced_once(t);
   }
 
   // By Fermat's little theorem; the inverse of 0 is 0.

@@ -6,6 +6,7 @@
 
 #include "kernels/bls12_381.h"
 #include "kernels/bn254.h"
+#include "kernels/kernel_path.h"
 #include "tests/kernels/big_integer.h"
 #include "tests/kernels/known_answers.h"
 #include "tests/kernels/random_elements.h"
@@ -59,6 +60,21 @@ TEMPLATE_TEST_CASE("a prime field agrees with big-integer arithmetic modulo p", 
       CHECK(big(a * b) == big(a) * big(b) % p);
       CHECK(big(a + b) == (big(a) + big(b)) % p);
       CHECK(big(a - b) == (big(a) + p - big(b)) % p);
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("the operators of this machine agree with the portable ones", "[prime_field]",
+                   VITRINE_FIELDS) {
+  const std::uint64_t seed = test_seed();
+  INFO("seed " << seed << ", path " << kernel_path_name());
+  std::mt19937_64 source(seed);
+  const auto values = samples<TestType>(source);
+  for (const TestType& a : values) {
+    for (const TestType& b : values) {
+      CHECK(a * b == TestType::multiply_portable(a, b));
+      CHECK(a + b == TestType::add_portable(a, b));
+      CHECK(a - b == TestType::subtract_portable(a, b));
     }
   }
 }
