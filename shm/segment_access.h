@@ -17,7 +17,7 @@
 namespace vitrine::shm {
 
 struct AttachOptions {
-  std::optional<uid_t> owner;   // trusted beside root and the reader itself
+  std::optional<uid_t> owner = {};  // trusted beside root and the reader itself
   bool any_filesystem = false;  // also map files that are not in tmpfs, where a page can be lost
 };
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shm/event_ring.h"
+
+#include <atomic>
+#include <thread>
+
+#include "shm/segment_reader.h"
+#include "tests/shm/scratch_directory.h"
+
+namespace vitrine::shm {
+namespace {
+
+constexpr std::uint64_t kRing = 64;  // of small_segment()
+
+void append(SegmentWriter& writer, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Transaction transaction = writer.begin();
+    Event event;
+    event.type = EventType::kSubmit;
+    event.argument = transaction.peek<MemoryRecord>(0).reserved_bytes;
+    transaction.edit<MemoryRecord>().reserved_bytes += 1;
+    transaction.append(event);
+  }
+}
+
+struct Follower {
+  SegmentReader reader;
+  std::uint64_t last = 0;
+  std::uint64_t seen = 0;
+  std::uint64_t missed = 0;
+  std::uint64_t wrong = 0;
+
+  void read(std::size_t limit) {
+    const auto batch = reader.events_after(last, limit);
+    if (!batch) {
+      ++wrong;
+      return;
+    }
+    std::uint64_t expected = last + batch->missed;
+    for (const Event& event : batch->events) {
+      ++expected;
+      wrong += event.sequence != expected || event.argument != expected - 1;
+    }
+    wrong += batch->last_sequence != expected;
+    seen += batch->events.size();
+    missed += batch->missed;
+    last = batch->last_sequence;
+  }
+};
+
+struct Followed {
+  ScratchDirectory directory;
+  SegmentWriter writer = publish(small_segment(directory / "main.segment"));
+  Follower follower{SegmentReader::attach(directory / "main.segment").value()};
+};
+
+}  // namespace
+
+TEST_CASE("A follower that keeps up sees every event once, in order") {
+  Followed followed;
+  Follower& follower = followed.follower;
+  for (int i = 0; i < 20; ++i) {
+    append(followed.writer, 10);
+    follower.read(4);
+    follower.read(100);
+  }
+  CHECK(follower.seen == 200);
+  CHECK(follower.missed == 0);
+  CHECK(follower.wrong == 0);
+}
+
+TEST_CASE("A follower that was away knows exactly how many events it missed") {
+  Followed followed;
+  Follower& follower = followed.follower;
+  append(followed.writer, kRing + 100);
+  follower.read(5);
+  // One slot may be under the writer's hand at any time, so the ring keeps one event less.
+  CHECK(follower.missed == 101);
+  CHECK(follower.seen == 5);
+  follower.read(1000);
+  CHECK(follower.seen == kRing - 1);
+  CHECK(follower.missed == 101);
+  follower.read(1000);
+  CHECK(follower.seen == kRing - 1);
+  CHECK(follower.wrong == 0);
+}
+
+TEST_CASE("A follower that asks for what has not happened yet gets nothing") {
+  Followed followed;
+  append(followed.writer, 3);
+  const auto batch = followed.follower.reader.events_after(1000, 10);
+  REQUIRE(batch.has_value());
+  CHECK(batch->events.empty());
+  CHECK(batch->missed == 0);
+  CHECK(batch->last_sequence == 1000);
+}
+
+TEST_CASE("While events are appended flat out each is seen or counted as missed") {
+  constexpr std::uint64_t kEvents = 300'000;
+  Followed followed;
+  Follower& follower = followed.follower;
+  std::atomic<bool> is_over = false;
+  std::thread appender([&] {
+    append(followed.writer, kEvents);
+    is_over = true;
+  });
+  while (!is_over) follower.read(follower.last % 40);
+  appender.join();
+  follower.read(kRing);
+  CHECK(follower.wrong == 0);
+  CHECK(follower.seen + follower.missed == kEvents);
+  CHECK(follower.seen >= kRing - 1);
+}
+
+}  // namespace vitrine::shm
