@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that an engine can be told, with its defaults.
+//
+// Units: bytes and nanoseconds, as the names say.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shm/words.h"
+
+namespace vitrine::engine {
+
+// One [circuit.ID].
+struct CircuitConfiguration {
+  std::string id;
+  std::filesystem::path zkey;
+  std::string kind;            // proof kind: the word its jobs are counted under
+  bool insecure = false;       // accept a key without a phase-2 contribution
+  bool keep_resident = false;  // load the key at the start
+};
+
+struct Configuration {
+  std::string instance = "main";
+
+  shm::Backend backend = shm::Backend::kAuto;
+  bool require_gpu = false;
+  std::uint32_t threads = 0;  // of the kernels; zero: as many as this process may run on
+  std::uint32_t synthesis_concurrency = 1;
+  std::uint32_t workers_per_device = 2;
+  std::uint32_t device_queue_capacity = 2;
+  std::uint32_t job_queue_capacity = 256;
+  std::optional<std::uint64_t> memory_budget_bytes;  // none: what is there, less the margin
+  std::uint64_t memory_safety_margin_bytes = std::uint64_t{512} << 20;
+  std::uint64_t drain_timeout_ns = 25'000'000'000;
+
+  std::filesystem::path segment;  // empty: the default place of the instance
+  std::uint32_t shm_mode = 0640;
+  std::string shm_group;         // empty: the process' own
+  std::filesystem::path socket;  // empty: the default place of the instance
+  std::string socket_group;      // empty: the process' own
+
+  std::vector<std::filesystem::path> witness_directories;  // that clients may name files in
+  std::filesystem::path spool_directory;                   // empty: the default place
+  std::uint64_t spool_limit_bytes = std::uint64_t{16} << 30;
+  std::uint64_t upload_limit_bytes = std::uint64_t{4} << 30;
+
+  std::string log_level = "info";
+  std::string log_format = "text";
+
+  std::vector<CircuitConfiguration> circuits;
+};
+
+// Rows of the status plane that limit a configuration: two allocations for a circuit.
+inline constexpr std::size_t kCircuitsMax = 64;
+
+}  // namespace vitrine::engine

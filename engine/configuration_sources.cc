@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/configuration_sources.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "engine/settings.h"
+#include "engine/text_file.h"
+
+namespace vitrine::engine {
+namespace {
+
+constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
+
+Error usage_error(const std::string& origin, const std::string& rule) {
+  return {ErrorClass::kUsage, origin + ": " + rule};
+}
+
+std::string place_of(const std::filesystem::path& file, const toml::node& node) {
+  return file.string() + ":" + std::to_string(node.source().begin.line);
+}
+
+// Settings are read from text, whatever their source; arrays of texts are joined by colons.
+std::optional<std::string> text_of(const toml::node& node) {
+  if (const auto text = node.value_exact<std::string>()) return *text;
+  if (const auto number = node.value_exact<std::int64_t>()) return std::to_string(*number);
+  if (const auto truth = node.value_exact<bool>()) return *truth ? "true" : "false";
+  const toml::array* array = node.as_array();
+  if (array == nullptr) return std::nullopt;
+  std::string joined;
+  for (const toml::node& element : *array) {
+    const auto text = element.value_exact<std::string>();
+    if (!text || text->find(':') != std::string::npos) return std::nullopt;
+    joined += (joined.empty() ? "" : ":") + *text;
+  }
+  return joined;
+}
+
+class Loader {
+ public:
+  explicit Loader(const ConfigurationRequest& request) : request_(request) {}
+
+  Result<LoadedConfiguration> load() {
+    loaded_.configuration.instance = request_.instance;
+    if (auto done = take_files(); !done) return done.error();
+    if (auto done = take_environment(); !done) return done.error();
+    for (const auto& [name, value] : request_.flags) {
+      if (auto done = set(name, value, "flag --" + dashed(name)); !done) return done.error();
+    }
+    for (const std::string& flag : request_.circuits) {
+      if (auto done = take_circuit_flag(flag); !done) return done.error();
+    }
+    for (CircuitConfiguration& circuit : loaded_.configuration.circuits) {
+      const bool is_named = !circuit.kind.empty();
+      if (!is_named && set_circuit(circuit, "kind", circuit.id)) circuit.kind = "proof";
+    }
+    if (const auto broken = check_configuration(loaded_.configuration)) {
+      return Error{ErrorClass::kUsage, *broken};
+    }
+    return std::move(loaded_);
+  }
+
+ private:
+  static std::string dashed(std::string name) {
+    std::replace(name.begin(), name.end(), '_', '-');
+    return name;
+  }
+
+  Result<void> set(std::string_view name, std::string_view text, const std::string& origin) {
+    const Setting* setting = find_setting(name);
+    if (setting == nullptr) return usage_error(origin, "unknown key '" + std::string(name) + "'");
+    if (const auto broken = setting->set(loaded_.configuration, text)) {
+      return usage_error(origin, std::string(name) + " = '" + std::string(text) + "': " + *broken);
+    }
+    loaded_.origins[std::string(name)] = origin;
+    return {};
+  }
+
+  Result<void> take_files() {
+    std::optional<std::filesystem::path> file = request_.file;
+    std::error_code ignored;
+    for (const std::string& name : {request_.instance + ".toml", std::string("vitrine.toml")}) {
+      const std::filesystem::path candidate = request_.directory / name;
+      if (!file && std::filesystem::exists(candidate, ignored)) file = candidate;
+    }
+    if (file) {
+      if (auto done = take_file(*file); !done) return done;
+      if (auto done = take_folder(file->string() + ".d"); !done) return done;
+    }
+    if (request_.file) return {};
+    return take_folder(request_.directory / "circuits.d");
+  }
+
+  Result<void> take_folder(const std::filesystem::path& folder) {
+    std::vector<std::filesystem::path> files;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+      if (entry.path().extension() == ".toml") files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    for (const auto& file : files) {
+      if (auto done = take_file(file); !done) return done;
+    }
+    return {};
+  }
+
+  Result<void> take_file(const std::filesystem::path& file) {
+    auto text = read_text_file(file, kFileBytesMax);
+    if (!text) return Error{ErrorClass::kUsage, text.error().text};
+    try {
+      return take_document(toml::parse(*text, file.string()), file);
+    } catch (const toml::parse_error& wrong) {
+      return usage_error(file.string() + ":" + std::to_string(wrong.source().begin.line),
+                         std::string(wrong.description()));
+    }
+  }
+
+  Result<void> take_document(const toml::table& document, const std::filesystem::path& file) {
+    for (const auto& [key, node] : document) {
+      const toml::table* table = node.as_table();
+      if (table == nullptr || (key.str() != "engine" && key.str() != "circuit")) {
+        return usage_error(place_of(file, node), "unknown key '" + std::string(key.str()) + "'");
+      }
+      const bool is_engine = key.str() == "engine";
+      auto done = is_engine ? take_engine(*table, file) : take_circuits(*table, file);
+      if (!done) return done;
+    }
+    return {};
+  }
+
+  Result<void> take_engine(const toml::table& table, const std::filesystem::path& file) {
+    for (const auto& [key, node] : table) {
+      const auto text = text_of(node);
+      if (!text && find_setting(key.str()) != nullptr) {
+        return usage_error(place_of(file, node),
+                           std::string(key.str()) + ": expected a text, number or truth value");
+      }
+      if (auto done = set(key.str(), text.value_or(""), place_of(file, node)); !done) return done;
+    }
+    return {};
+  }
+
+  CircuitConfiguration& circuit(std::string_view id) {
+    for (CircuitConfiguration& known : loaded_.configuration.circuits) {
+      if (known.id == id) return known;
+    }
+    CircuitConfiguration& added = loaded_.configuration.circuits.emplace_back();
+    added.id = id;
+    return added;
+  }
+
+  Result<void> take_circuits(const toml::table& circuits, const std::filesystem::path& file) {
+    for (const auto& [id, node] : circuits) {
+      const toml::table* table = node.as_table();
+      if (table == nullptr) {
+        return usage_error(place_of(file, node), "expected [circuit.ID] with keys");
+      }
+      if (auto done = take_circuit(circuit(id.str()), *table, file); !done) return done;
+    }
+    return {};
+  }
+
+  Result<void> take_circuit(CircuitConfiguration& circuit, const toml::table& table,
+                            const std::filesystem::path& file) {
+    for (const auto& [key, node] : table) {
+      const std::string name(key.str());
+      const auto text = text_of(node);
+      if (!is_circuit_key(name) || !text) {
+        return usage_error(place_of(file, node),
+                           (text ? "unknown key 'circuit." + circuit.id + "." + name + "'"
+                                 : name + ": expected a single value"));
+      }
+      if (const auto broken = set_circuit(circuit, name, *text)) {
+        return usage_error(place_of(file, node), name + " = '" + *text + "': " + *broken);
+      }
+    }
+    if (circuit.zkey.is_relative() && !circuit.zkey.empty()) {
+      circuit.zkey = file.parent_path() / circuit.zkey;
+    }
+    return {};
+  }
+
+  Result<void> take_environment() {
+    for (const Setting& setting : settings()) {
+      std::string name = "VITRINE_" + std::string(setting.name);
+      for (char& letter : name) letter = static_cast<char>(std::toupper(letter));
+      const char* value = request_.variable(name.c_str());
+      if (value == nullptr) continue;
+      if (auto done = set(setting.name, value, "environment " + name); !done) return done;
+    }
+    return {};
+  }
+
+  Result<void> take_circuit_flag(const std::string& flag) {
+    const std::size_t equals = flag.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == flag.size()) {
+      return usage_error("flag --circuit", "'" + flag + "': expected ID=FILE.zkey");
+    }
+    circuit(flag.substr(0, equals)).zkey = flag.substr(equals + 1);
+    return {};
+  }
+
+  const ConfigurationRequest& request_;
+  LoadedConfiguration loaded_;
+};
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') result += '\\';
+    result += letter;
+  }
+  return result + "\"";
+}
+
+bool is_bare(const std::string& text) {
+  const bool is_number = !text.empty() && (text == "0" || text[0] != '0') &&
+                         text.find_first_not_of("0123456789") == std::string::npos;
+  return text == "true" || text == "false" || is_number;
+}
+
+}  // namespace
+
+std::string LoadedConfiguration::to_toml() const {
+  std::string text = "[engine]\n";
+  for (const Setting& setting : settings()) {
+    const std::string value = setting.show(configuration);
+    const auto origin = origins.find(std::string(setting.name));
+    text += std::string(setting.name) + " = " + (is_bare(value) ? value : quoted(value)) + "  # " +
+            (origin == origins.end() ? "default" : origin->second) + "\n";
+  }
+  for (const CircuitConfiguration& circuit : configuration.circuits) {
+    text += "\n[circuit." + quoted(circuit.id) + "]\nzkey = " + quoted(circuit.zkey.string()) +
+            "\nkind = " + quoted(circuit.kind) +
+            "\ninsecure = " + (circuit.insecure ? "true" : "false") +
+            "\nkeep_resident = " + (circuit.keep_resident ? "true" : "false") + "\n";
+  }
+  return text;
+}
+
+Result<LoadedConfiguration> load_configuration(const ConfigurationRequest& request) {
+  return Loader(request).load();
+}
+
+}  // namespace vitrine::engine

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch: carries out the scheduler's plan at the end of every change.
+//
+// Threads  inside a change.
+// Cost     linear in the jobs that still have partitions to start.
+#pragma once
+
+#include "engine/state.h"
+
+namespace vitrine::engine {
+
+// Asks for keys, grants bytes to partitions, and keeps every wait reason true.
+void dispatch(Change& change);
+
+}  // namespace vitrine::engine

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engine: the whole prover inside one process: takes jobs, proves them, shows every step in the
+// segment. vitrined is this with a socket; vitrine-prove is this with one job.
+//
+// Threads  every function may be called from any thread, drain() and the destructor from one.
+// Crash    the segment keeps the state of the last change.
+// Why      status writes cannot fail the engine: without shared memory it works on, and says so.
+#pragma once
+
+#include <boost/system/result.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/backend.h"
+#include "engine/configuration.h"
+#include "engine/job_request.h"
+#include "engine/journal.h"
+#include "engine/state.h"
+#include "shm/records.h"
+#include "shm/segment_plan_writer.h"
+
+namespace vitrine::engine {
+
+struct EngineOptions {
+  Configuration configuration;
+  shm::Capacity capacity;
+  std::filesystem::path api_socket;  // shown in the segment; empty: none
+  enum class SegmentEnd { kKeep, kRemove } segment_end = SegmentEnd::kKeep;
+  std::shared_ptr<Backend> backend;  // instead of the configured one
+  Journal* journal = nullptr;        // outlives the engine
+};
+
+struct StartFailure {
+  enum class Kind { kRuntime, kUsage, kInUse, kNoGpu } kind;
+  std::string text;
+};
+
+struct JobStatus {
+  shm::JobRecord record;
+  std::string failure;  // in full
+  [[nodiscard]] bool is_final() const { return shm::is_final(record.state); }
+};
+
+enum class CancelOutcome { kUnknown, kStopping, kAlreadyFinal };
+
+class Engine {
+ public:
+  using Started = boost::system::result<std::unique_ptr<Engine>, StartFailure>;
+  using Deadline = std::chrono::steady_clock::time_point;
+
+  // Publishes the segment (state starting) and starts the threads; jobs may be submitted.
+  [[nodiscard]] static Started start(EngineOptions options);
+  ~Engine();
+
+  // From now on the engine shows as ready, or as degraded when it is.
+  void declare_ready();
+
+  [[nodiscard]] Submission submit(JobRequest request);
+  // Why a job would be refused now, whatever it needs; nothing when it would be looked at. Cheap:
+  // to answer before an upload. Counts nothing.
+  [[nodiscard]] std::optional<Refusal> refusal_in_advance(const std::string& circuit);
+  // Nothing when the id is unknown: never given, or its rows went to another job.
+  [[nodiscard]] std::optional<JobStatus> status(JobId id);
+  // The same once the job is final, or at the deadline.
+  [[nodiscard]] std::optional<JobStatus> wait(JobId id, Deadline deadline);
+  [[nodiscard]] std::vector<shm::PartitionRecord> partitions(JobId id);
+  // Null unless the partition is done.
+  [[nodiscard]] std::shared_ptr<const ProofTexts> proof(JobId id, std::uint32_t partition);
+  // result_assembly.h; null unless the job is done.
+  [[nodiscard]] std::shared_ptr<const std::string> result(JobId id);
+  [[nodiscard]] CancelOutcome cancel(JobId id);
+  // Jobs that the engine still knows, oldest first.
+  [[nodiscard]] std::vector<shm::JobRecord> jobs();
+  // The SRS rows: one per circuit.
+  [[nodiscard]] std::vector<shm::AllocationRecord> circuits();
+
+  enum class Pause { kOn, kOff };
+  void set_pause(Pause pause);
+
+  // Refuses new work, ends what waits as lost, lets running jobs end until `deadline` or hurry(),
+  // then stops them. True when nothing runs any more.
+  [[nodiscard]] bool drain(Deadline deadline);
+  // Cuts drain() short.
+  void hurry();
+  // Ends the threads and shows the engine as closed. Requires: drain() has answered.
+  void close(int exit_code);
+
+  [[nodiscard]] bool is_shared() const;
+  [[nodiscard]] const shm::SegmentWriter& segment() const;
+
+ private:
+  struct Parts;
+  explicit Engine(std::unique_ptr<Parts> parts);
+
+  std::unique_ptr<Parts> parts_;
+};
+
+// Required by boost::system::result for value() on a failed start.
+[[noreturn]] inline void throw_exception_from_error(const StartFailure& failure,
+                                                    const boost::source_location&) {
+  throw std::runtime_error(failure.text);
+}
+
+}  // namespace vitrine::engine

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/engine_start.h"
+
+#include <grp.h>
+#include <sched.h>
+
+#include <algorithm>
+
+#include "engine/backend_choice.h"
+#include "engine/cpu_backend.h"
+#include "engine/host_memory.h"
+#include "kernels/kernel_path.h"
+#include "shm/clock.h"
+#include "shm/paths.h"
+
+namespace vitrine::engine {
+namespace {
+
+constexpr std::int64_t kStartOf2026UnixMs = 1'767'225'600'000;
+constexpr std::size_t kKindsNamed = 8;
+constexpr const char* kOtherKinds = "other";
+
+StartResult<std::uint64_t> budget_of(const Configuration& configuration) {
+  if (configuration.memory_budget_bytes) return *configuration.memory_budget_bytes;
+  const std::uint64_t limit = memory_limit_bytes();
+  const std::uint64_t margin = configuration.memory_safety_margin_bytes;
+  if (margin < limit) return limit - margin;
+  return StartFailure{StartFailure::Kind::kUsage,
+                      "memory_safety_margin = " + std::to_string(margin) +
+                          " bytes leaves nothing of the " + std::to_string(limit) +
+                          " bytes that this process may use"};
+}
+
+// The row of a kind; kinds beyond the eighth share one.
+std::uint32_t kind_row(EngineModel& model, const std::string& kind) {
+  auto& tallies = model.tallies;
+  const std::string& name = tallies.size() >= kKindsNamed ? kOtherKinds : kind;
+  for (std::uint32_t row = 0; row < tallies.size(); ++row) {
+    if (tallies[row]->kind == kind || tallies[row]->kind == name) return row;
+  }
+  tallies.push_back(std::make_unique<KindTally>());
+  tallies.back()->kind = name;
+  return static_cast<std::uint32_t>(tallies.size() - 1);
+}
+
+void add_devices(EngineModel& model, const EngineOptions& options, unsigned threads) {
+  const std::uint32_t workers = options.configuration.workers_per_device;
+  Device device;
+  device.backend = options.backend ? options.backend : std::make_shared<CpuBackend>();
+  device.name = cpu_model_name();
+  device.threads = threads;
+  device.workers = workers;
+  device.state_since = model.facts.started;
+  model.devices.push_back(std::move(device));
+  for (std::uint32_t number = 0; number < workers; ++number) {
+    Worker worker;
+    worker.number = number;
+    worker.device = &model.devices[0];
+    worker.since = model.facts.started;
+    model.workers.push_back(worker);
+  }
+}
+
+void fill_facts(EngineModel& model, const Configuration& configuration) {
+  const BackendChoice choice = choose_backend(configuration.backend, probe_gpu());
+  model.facts.requested_backend = choice.requested;
+  model.facts.effective_backend = choice.effective;
+  model.facts.kernel_path = kernels::kernel_path_name();
+  model.facts.started = {shm::monotonic_ns()};
+  model.facts.synthesis_limit = configuration.synthesis_concurrency;
+  model.facts.device_queue_capacity = configuration.device_queue_capacity;
+  model.facts.job_queue_capacity = configuration.job_queue_capacity;
+  model.degraded_reason = choice.fallback;
+  model.backend_fallbacks = choice.fallback.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+unsigned usable_threads() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return 1;
+  return std::max(1, CPU_COUNT(&allowed));
+}
+
+JobId first_job_id(std::int64_t unix_ns) {
+  return static_cast<JobId>(std::max<std::int64_t>(0, unix_ns / 1'000'000 - kStartOf2026UnixMs));
+}
+
+StartResult<Publication> publish_segment(const EngineOptions& options) {
+  const Configuration& configuration = options.configuration;
+  shm::SegmentOptions segment;
+  segment.instance = configuration.instance;
+  segment.path = configuration.segment.empty() ? shm::default_segment_path(configuration.instance)
+                                               : configuration.segment;
+  segment.engine_version = VITRINE_VERSION;
+  segment.api_socket_path = options.api_socket;
+  segment.capacity = options.capacity;
+  segment.mode = configuration.shm_mode;
+  if (!configuration.shm_group.empty()) {
+    const struct group* group = ::getgrnam(configuration.shm_group.c_str());
+    if (group == nullptr) {
+      return StartFailure{StartFailure::Kind::kUsage,
+                          "shm_group = '" + configuration.shm_group + "': no such group"};
+    }
+    segment.group = group->gr_gid;
+  }
+  auto named = shm::SegmentWriter::publish_named(segment);
+  if (named) return Publication{std::move(*named), {}};
+  if (named.error().kind == shm::ErrorKind::kInUse) {
+    return StartFailure{StartFailure::Kind::kInUse, named.error().text};
+  }
+  return Publication{shm::SegmentWriter::in_private_memory(segment),
+                     "the status is not shared: " + named.error().text};
+}
+
+StartResult<std::unique_ptr<EngineModel>> make_model(const EngineOptions& options,
+                                                     unsigned threads) {
+  const Configuration& configuration = options.configuration;
+  const auto budget_bytes = budget_of(configuration);
+  if (!budget_bytes) return budget_bytes.error();
+  auto model = std::make_unique<EngineModel>(
+      *budget_bytes, ProvingKeyCache(configuration.circuits, threads),
+      JobTable::Limits{options.capacity.jobs, options.capacity.partitions});
+  fill_facts(*model, configuration);
+  add_devices(*model, options, threads);
+  for (Circuit& circuit : model->keys.circuits()) {
+    circuit.state_since = model->facts.started;
+    circuit.kind_row = kind_row(*model, circuit.configuration.kind);
+  }
+  return model;
+}
+
+}  // namespace vitrine::engine

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Engine::start does, piece by piece: the segment, the model, and what goes into it.
+//
+// Threads: the starting thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "engine/engine.h"
+
+namespace vitrine::engine {
+
+template <class T>
+using StartResult = boost::system::result<T, StartFailure>;
+
+// The CPUs this process may run on.
+[[nodiscard]] unsigned usable_threads();
+
+// The first id of this incarnation, less one.
+[[nodiscard]] JobId first_job_id(std::int64_t unix_ns);
+
+struct Publication {
+  shm::SegmentWriter writer;
+  std::string not_shared;  // why it is in private memory; empty when it is not
+};
+[[nodiscard]] StartResult<Publication> publish_segment(const EngineOptions& options);
+
+// Budget, circuits, devices and workers as configured. Reads the headers of the proving keys.
+[[nodiscard]] StartResult<std::unique_ptr<EngineModel>> make_model(const EngineOptions& options,
+                                                                   unsigned threads);
+
+}  // namespace vitrine::engine

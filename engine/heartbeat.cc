@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/heartbeat.h"
+
+#include <chrono>
+
+#include "engine/host_memory.h"
+
+namespace vitrine::engine {
+namespace {
+
+constexpr auto kInterval = std::chrono::milliseconds(100);
+constexpr unsigned kBeatsPerSample = 10;
+
+}  // namespace
+
+Heartbeat::Heartbeat(EngineState& state) : state_(state), thread_([this] { run(); }) {}
+
+void Heartbeat::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stopped_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Heartbeat::run() {
+  std::unique_lock lock(mutex_);
+  for (unsigned beats = 0; !stopping_; ++beats) {
+    state_.writer().beat();
+    if (beats % kBeatsPerSample == 0) {
+      lock.unlock();
+      sample();
+      lock.lock();
+    }
+    stopped_.wait_for(lock, kInterval, [this] { return stopping_; });
+  }
+}
+
+void Heartbeat::sample() {
+  const std::uint64_t resident = resident_bytes();
+  const bool is_name_lost = state_.writer().is_name_lost();
+  state_.change([&](Change& change) {
+    change.model().process_resident_bytes = resident;
+    if (is_name_lost) change.degrade("the segment's name was removed");
+  });
+}
+
+}  // namespace vitrine::engine

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/job_lifecycle.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace vitrine::engine {
+namespace {
+
+using shm::JobState;
+using shm::PartitionStage;
+using shm::WaitReason;
+
+// Why no job of the circuit can be taken, whatever its size.
+std::optional<Refusal> circuit_refusal(const EngineModel& model, const Circuit& circuit) {
+  const std::string& id = circuit.configuration.id;
+  if (model.is_draining()) {
+    return Refusal{RefusalReason::kDraining, "the engine is draining and takes no new jobs"};
+  }
+  if (!circuit.shape) {
+    return Refusal{RefusalReason::kBadCircuit, "circuit " + id + ": " + circuit.cause};
+  }
+  const std::uint64_t key_bytes = circuit.key_bytes();
+  const std::uint64_t partition_bytes = circuit.working.total();
+  if (key_bytes + partition_bytes > model.budget.total_bytes()) {
+    return Refusal{RefusalReason::kImpossible,
+                   "circuit " + id + " needs " + std::to_string(key_bytes + partition_bytes) +
+                       " bytes (key " + std::to_string(key_bytes) + ", partition " +
+                       std::to_string(partition_bytes) + "); the budget is " +
+                       std::to_string(model.budget.total_bytes()) + " bytes"};
+  }
+  if (model.waiting_jobs() >= model.facts.job_queue_capacity) {
+    return Refusal{RefusalReason::kQueueFull,
+                   "the job queue is full: " + std::to_string(model.facts.job_queue_capacity) +
+                       " jobs are waiting"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> job_refusal(const EngineModel& model, const Circuit& circuit,
+                                   const JobRequest& request) {
+  if (auto refusal = circuit_refusal(model, circuit)) return refusal;
+  if (!model.jobs.has_room(static_cast<std::uint32_t>(request.witnesses.size()))) {
+    return Refusal{RefusalReason::kStatusCapacity, "status capacity: no rows are free for " +
+                                                       std::to_string(request.witnesses.size()) +
+                                                       " partitions"};
+  }
+  return std::nullopt;
+}
+
+Refusal unknown_circuit(std::string_view circuit) {
+  return {RefusalReason::kUnknownCircuit, "no circuit '" + std::string(circuit) + "'"};
+}
+
+void fill_job(Job& job, Circuit& circuit, EngineModel& model, JobRequest& request) {
+  job.circuit = &circuit;
+  job.tally = model.tallies[circuit.kind_row].get();
+  job.priority = request.priority;
+  job.request = std::move(request.request_id);
+}
+
+// A refused job is counted; it is shown when a row is free, but takes none from a finished job.
+void count_refusal(Change& change, JobId id, Circuit& circuit, JobRequest& request,
+                   const Refusal& refusal) {
+  EngineModel& model = change.model();
+  const auto partitions = static_cast<std::uint32_t>(request.witnesses.size());
+  Job unseen;
+  if (refusal.reason == RefusalReason::kImpossible) ++model.refused_impossible;
+  if (refusal.reason == RefusalReason::kStatusCapacity) ++model.refused_for_capacity;
+  const bool is_shown = model.jobs.has_free_row();
+  Job& job = is_shown ? model.jobs.add(id, 0) : unseen;
+  job.id = id;
+  fill_job(job, circuit, model, request);
+  job.submitted = job.finished = change.now();
+  const bool is_impossible = refusal.reason == RefusalReason::kImpossible;
+  job.failure = Failure{is_impossible ? ErrorClass::kOutOfMemory : ErrorClass::kBadInput,
+                        refusal.text,
+                        PartitionStage::kUnknown,
+                        {},
+                        {}};
+  set_state(job, JobState::kRefused);
+  change.log(job, "job refused", refusal.text, JournalLevel::kWarn);
+  if (!is_shown) return change.publish().job_refused(id, partitions);
+  change.publish().job_refused(job, partitions);
+  model.jobs.retire(job);
+}
+
+void make_room(Change& change, std::uint32_t partitions) {
+  EngineModel& model = change.model();
+  while (std::unique_ptr<Job> oldest = model.jobs.take_oldest_finished(partitions)) {
+    model.recycled_rows += 1 + oldest->partition_count();
+    change.publish().job_recycled(*oldest);
+    change.dispose(std::move(oldest));
+  }
+}
+
+template <class Line>
+void leave_line(Line& line, const Partition* partition) {
+  const auto at = std::find(line.begin(), line.end(), partition);
+  if (at != line.end()) line.erase(at);
+}
+
+void release_worker(Change& change, Partition& partition) {
+  if (!partition.worker) return;
+  EngineModel& model = change.model();
+  Worker& worker = model.workers[*partition.worker];
+  if (worker.partition != &partition) return;
+  Device& device = *worker.device;
+  if (device.in_kernels == &partition) device.in_kernels = nullptr;
+  worker.partition = nullptr;
+  worker.since = change.now();
+  worker.busy_ns += change.now().ns - partition.gpu_pickup.ns;
+  if (partition.stage == PartitionStage::kDone) {
+    ++worker.partitions_done;
+    ++device.proofs;
+  } else if (partition.stage == PartitionStage::kFailed) {
+    ++worker.partitions_failed;
+    ++device.failures;
+    if (partition.failure_class == ErrorClass::kVerifyFailed) ++device.proofs_invalid;
+  }
+  change.publish().worker_changed(worker, model);
+  change.publish().device_changed(device);
+}
+
+// The one terminal transition of a partition: gives back everything it holds.
+void close_partition(Change& change, Partition& partition, PartitionStage stage) {
+  EngineModel& model = change.model();
+  leave_line(model.granted, &partition);
+  leave_line(model.device_queue, &partition);
+  set_stage(partition, stage, model.stages);
+  partition.finished = change.now();
+  partition.wait.end();
+  partition.reserved.give_back_all();
+  partition.key_use.end();
+  release_worker(change, partition);
+  change.dispose(std::move(partition.witness));
+  if (partition.synthesized) change.dispose(std::move(partition.synthesized));
+  change.publish().partition_finished(partition);
+}
+
+JobState final_state_of(const Job& job) {
+  if (!job.failure) return JobState::kDone;
+  switch (job.failure->error_class) {
+    case ErrorClass::kCancelled:
+      return JobState::kCancelled;
+    case ErrorClass::kLost:
+      return JobState::kLost;
+    default:
+      return JobState::kFailed;
+  }
+}
+
+// The one terminal transition of a job.
+void finish_job(Change& change, Job& job) {
+  assert(job.all_partitions_final());
+  set_state(job, final_state_of(job));
+  job.finished = change.now();
+  job.wait.end();
+  if (job.deadline.is_set() && job.finished.ns > job.deadline.ns) ++job.tally->deadlines_missed;
+  change.model().jobs.retire(job);
+  change.publish().job_finished(job);
+  const bool is_done = job.state == JobState::kDone;
+  change.log(job, is_done ? "job done" : "job ended", is_done ? std::string() : job.failure->text,
+             is_done ? JournalLevel::kInfo : JournalLevel::kWarn);
+}
+
+// After a partition ended: the job when its result is to be assembled now.
+Job* settle_job(Change& change, Job& job) {
+  if (!job.all_partitions_final() || job.state == JobState::kAssembling) return nullptr;
+  if (job.failure) {
+    finish_job(change, job);
+    return nullptr;
+  }
+  set_state(job, JobState::kAssembling);
+  change.publish().job_assembling(job);
+  return &job;
+}
+
+}  // namespace
+
+Submission receive_job(Change& change, JobId id, JobRequest request) {
+  EngineModel& model = change.model();
+  Circuit* circuit = model.keys.find(request.circuit);
+  if (circuit == nullptr) return unknown_circuit(request.circuit);
+  if (request.witnesses.empty() || request.witnesses.size() > kPartitionsMax) {
+    return Refusal{RefusalReason::kBadRequest, "a job has 1 to " + std::to_string(kPartitionsMax) +
+                                                   " witnesses, not " +
+                                                   std::to_string(request.witnesses.size())};
+  }
+  if (auto refusal = job_refusal(model, *circuit, request)) {
+    count_refusal(change, id, *circuit, request, *refusal);
+    return *refusal;
+  }
+  const auto partitions = static_cast<std::uint32_t>(request.witnesses.size());
+  make_room(change, partitions);
+  Job& job = model.jobs.add(id, partitions);
+  fill_job(job, *circuit, model, request);
+  job.submitted = change.now();
+  if (request.deadline_ns) job.deadline = {change.now().ns + *request.deadline_ns};
+  set_state(job, JobState::kReceived);
+  for (Partition& partition : job.partitions) {
+    partition.created = change.now();
+    partition.witness = std::move(request.witnesses[partition.number]);
+    set_stage(partition, PartitionStage::kPending, model.stages);
+    partition.wait.turn_to({WaitReason::kCpu, change.now(), 0, 0});
+  }
+  set_state(job, JobState::kQueued);
+  job.wait.turn_to({WaitReason::kCpu, change.now(), 0, 0});
+  change.publish().job_received(job);
+  change.log(
+      job, "job queued",
+      "circuit " + circuit->configuration.id + ", " + std::to_string(partitions) + " partitions");
+  return id;
+}
+
+std::optional<Refusal> expected_refusal(const EngineModel& model, std::string_view circuit) {
+  for (const Circuit& known : model.keys.circuits()) {
+    if (known.configuration.id == circuit) return circuit_refusal(model, known);
+  }
+  return unknown_circuit(circuit);
+}
+
+void grant_partition(Change& change, Partition& partition, Reservation reserved) {
+  Job& job = *partition.job;
+  assert(partition.number == job.next_pending);
+  ++job.next_pending;
+  partition.reserved = std::move(reserved);
+  partition.key_use = KeyUse(*job.circuit);
+  job.circuit->last_used = change.now();
+  partition.wait.turn_to({WaitReason::kCpu, change.now(), 0, 0});
+  change.model().granted.push_back(&partition);
+  change.publish().partition_granted(partition);
+  if (job.state == JobState::kRunning) return;
+  set_state(job, JobState::kRunning);
+  job.admitted = change.now();
+  job.wait.end();
+  change.publish().job_admitted(job);
+  change.log(job, "job running");
+}
+
+void start_synthesis(Change& change, Partition& partition) {
+  leave_line(change.model().granted, &partition);
+  set_stage(partition, PartitionStage::kSynthesizing, change.model().stages);
+  partition.wait.end();
+  partition.synth_start = change.now();
+  if (!partition.job->started.is_set()) partition.job->started = change.now();
+  change.publish().synthesis_started(partition);
+  change.log(partition, "synthesis started", {}, JournalLevel::kDebug);
+}
+
+void queue_for_device(Change& change, Partition& partition, std::unique_ptr<Synthesized> made) {
+  EngineModel& model = change.model();
+  partition.synth_end = partition.gpu_queue = change.now();
+  partition.synthesized = std::move(made);
+  set_stage(partition, PartitionStage::kGpuQueued, model.stages);
+  partition.wait.turn_to({WaitReason::kDevice, change.now(), 0, 0});
+  model.device_queue.push_back(&partition);
+  change.publish().synthesis_ended(partition);
+  change.publish().device_queued(partition);
+  change.log(partition, "synthesized", {}, JournalLevel::kDebug);
+}
+
+std::unique_ptr<Synthesized> pick_up(Change& change, Partition& partition, Worker& worker) {
+  EngineModel& model = change.model();
+  leave_line(model.device_queue, &partition);
+  set_stage(partition, PartitionStage::kGpuProving, model.stages);
+  partition.wait.end();
+  partition.worker = worker.number;
+  partition.device = worker.device->number;
+  partition.gpu_pickup = change.now();
+  worker.partition = &partition;
+  worker.since = change.now();
+  change.publish().picked_up(partition, worker, model);
+  change.log(partition, "picked up", {}, JournalLevel::kDebug);
+  return std::move(partition.synthesized);
+}
+
+void start_kernels(Change& change, Partition& partition) {
+  EngineModel& model = change.model();
+  Device& device = *model.workers[*partition.worker].device;
+  assert(device.in_kernels == nullptr);
+  device.in_kernels = &partition;
+  partition.gpu_start = change.now();
+  change.publish().kernels_started(partition, model);
+}
+
+void return_constraint_bytes(Change& change, Partition& partition) {
+  EngineModel& model = change.model();
+  partition.reserved.give_back(partition.job->circuit->working.constraint_values);
+  set_stage(partition, PartitionStage::kFinishing, model.stages);
+  model.workers[*partition.worker].since = change.now();
+  change.publish().bytes_returned(partition, model);
+}
+
+void end_kernels(Change& change, Partition& partition) {
+  EngineModel& model = change.model();
+  model.workers[*partition.worker].device->in_kernels = nullptr;
+  partition.gpu_end = change.now();
+  change.publish().kernels_ended(partition, model);
+}
+
+Job* finish_partition(Change& change, Partition& partition, PartitionEnd end) {
+  Job& job = *partition.job;
+  if (partition.stage == PartitionStage::kSynthesizing) {
+    partition.synth_end = change.now();
+    change.publish().synthesis_ended(partition);
+  }
+  if (end.proof) {
+    partition.proof = std::move(end.proof);
+    close_partition(change, partition, PartitionStage::kDone);
+    change.log(partition, "partition done");
+    return settle_job(change, job);
+  }
+  const PartitionStage stage = partition.stage;
+  partition.failure_class = end.error->error_class;
+  if (end.error->error_class == ErrorClass::kCancelled && job.failure) {
+    partition.failure_class = job.failure->error_class;
+    close_partition(change, partition, PartitionStage::kCancelled);
+    return settle_job(change, job);
+  }
+  close_partition(change, partition, PartitionStage::kFailed);
+  change.log(partition, "partition failed", end.error->text, JournalLevel::kWarn);
+  stop_job(change, job,
+           {end.error->error_class, end.error->text, stage, partition.number, partition.device});
+  return nullptr;
+}
+
+void finish_assembly(Change& change, Job& job, std::shared_ptr<const std::string> result) {
+  job.result = std::move(result);
+  finish_job(change, job);
+}
+
+void stop_job(Change& change, Job& job, Failure cause) {
+  if (shm::is_final(job.state)) return;
+  if (!job.failure) job.failure = std::move(cause);
+  job.cancelled.store(true, std::memory_order_relaxed);
+  job.next_pending = job.partition_count();
+  for (Partition& partition : job.partitions) {
+    if (partition.stage != PartitionStage::kPending &&
+        partition.stage != PartitionStage::kGpuQueued) {
+      continue;
+    }
+    partition.failure_class = job.failure->error_class;
+    close_partition(change, partition, PartitionStage::kCancelled);
+  }
+  change.publish().job_stopping(job);
+  if (Job* to_assemble = settle_job(change, job); to_assemble != nullptr) std::abort();
+}
+
+}  // namespace vitrine::engine

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of a job and of its partitions: every transition there is, each a step of a change.
+//
+//   job        received -> queued -> admitting -> running -> assembling -> done
+//                  '----------'----------'-----------'-----------'------> failed cancelled lost
+//   partition  pending -> (granted) -> synthesizing -> gpu_queued -> gpu_proving -> finishing ->
+//   done
+//                  '----------'-------------'--------------'-------------'------------'-> failed
+//                                                                                         cancelled
+//
+// Threads  inside a change.
+// Why      finish_partition and finish_job are the only ways to a final state; both give back all
+//          that the item holds.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/job_request.h"
+#include "engine/state.h"
+
+namespace vitrine::engine {
+
+// A job with rows, queued; or a refusal, counted and shown.
+[[nodiscard]] Submission receive_job(Change& change, JobId id, JobRequest request);
+
+// Why any job of the circuit would be refused now; nothing when it would be looked at. Counts
+// nothing.
+[[nodiscard]] std::optional<Refusal> expected_refusal(const EngineModel& model,
+                                                      std::string_view circuit);
+
+// The bytes are reserved and the key is there: the partition waits for a synthesis thread.
+void grant_partition(Change& change, Partition& partition, Reservation reserved);
+void start_synthesis(Change& change, Partition& partition);
+void queue_for_device(Change& change, Partition& partition, std::unique_ptr<Synthesized> made);
+// Hands the partition to the worker, with what synthesis made.
+[[nodiscard]] std::unique_ptr<Synthesized> pick_up(Change& change, Partition& partition,
+                                                   Worker& worker);
+void start_kernels(Change& change, Partition& partition);
+// a, b and c are gone; the second proving step begins.
+void return_constraint_bytes(Change& change, Partition& partition);
+void end_kernels(Change& change, Partition& partition);
+
+// The terminal transition of a partition. A failure stops the job; the last partition to end
+// either begins the assembly of the job's result (the answer is then the job) or ends the job.
+struct PartitionEnd {
+  std::shared_ptr<const ProofTexts> proof;  // when done
+  std::optional<Error> error;               // when not
+};
+Job* finish_partition(Change& change, Partition& partition, PartitionEnd end);
+// The end of an assembly.
+void finish_assembly(Change& change, Job& job, std::shared_ptr<const std::string> result);
+
+// Stops a job that is not final: partitions in nobody's hands end at once, the others as soon as
+// their stage looks at Job::cancelled. The first cause stays. No effect on a final job.
+void stop_job(Change& change, Job& job, Failure cause);
+
+}  // namespace vitrine::engine

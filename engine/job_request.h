@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a client asks for, and the engine's first answer.
+#pragma once
+
+#include <boost/system/result.hpp>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "engine/job.h"
+#include "engine/witness_file.h"
+#include "shm/words.h"
+
+namespace vitrine::engine {
+
+struct JobRequest {
+  std::string circuit;
+  std::vector<WitnessFile> witnesses;  // one per partition, 1 to kPartitionsMax
+  shm::Priority priority = shm::Priority::kNormal;
+  std::optional<std::uint64_t> deadline_ns;  // from now
+  std::string request_id;
+};
+
+enum class RefusalReason {
+  kUnknownCircuit,  // nothing is counted: it is no job of any kind
+  kBadRequest,      // the same
+  kBadCircuit,      // its proving key cannot be read
+  kQueueFull,
+  kStatusCapacity,
+  kImpossible,  // more memory than the budget
+  kDraining
+};
+
+struct Refusal {
+  RefusalReason reason;
+  std::string text;
+};
+
+using Submission = boost::system::result<JobId, Refusal>;
+
+// Required by boost::system::result for value() on a refusal.
+[[noreturn]] inline void throw_exception_from_error(const Refusal& refusal,
+                                                    const boost::source_location&) {
+  throw std::runtime_error(refusal.text);
+}
+
+}  // namespace vitrine::engine

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// EngineModel: everything the engine knows about its work, in one place. The status plane shows
+// exactly this.
+//
+// Threads: reachable only through a Change or a look of EngineState (state.h), so the state mutex
+// is held whenever it is touched.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/backend.h"
+#include "engine/job.h"
+#include "engine/job_table.h"
+#include "engine/memory_budget.h"
+#include "engine/proving_key_cache.h"
+#include "engine/scheduler.h"
+#include "shm/words.h"
+
+namespace vitrine::engine {
+
+// Something that proves. Its kernels run for one partition at a time.
+struct Device {
+  std::uint32_t number = 0;
+  std::shared_ptr<Backend> backend;
+  shm::Backend kind = shm::Backend::kCpu;
+  shm::DeviceState state = shm::DeviceState::kUp;
+  std::string name;
+  std::uint32_t threads = 0;
+  std::uint32_t workers = 0;
+  shm::Instant state_since;
+  std::uint64_t proofs = 0, proofs_invalid = 0, failures = 0;
+  const Partition* in_kernels = nullptr;
+};
+
+// One thread that takes partitions from the device queue.
+struct Worker {
+  std::uint32_t number = 0;
+  Device* device = nullptr;
+  Partition* partition = nullptr;  // in hand
+  shm::Instant since;
+  std::uint64_t busy_ns = 0, partitions_done = 0, partitions_failed = 0, restarts = 0;
+};
+
+// What never changes after the start.
+struct EngineFacts {
+  shm::Backend requested_backend = shm::Backend::kAuto;
+  shm::Backend effective_backend = shm::Backend::kCpu;
+  std::string kernel_path;
+  shm::Instant started;
+  std::uint32_t synthesis_limit = 1;
+  std::uint32_t device_queue_capacity = 2;
+  std::uint32_t job_queue_capacity = 256;
+};
+
+// Memory of the last plan, used again.
+struct PlanningSpace {
+  std::vector<CircuitDemand> circuits;
+  std::vector<JobDemand> demands;
+  std::vector<Job*> waiting;  // the job of each demand
+  Plan plan;
+};
+
+struct QueuePeaks {
+  std::uint32_t jobs = 0, synthesis = 0, device = 0;
+};
+
+struct EngineModel {
+  EngineModel(std::uint64_t budget_bytes, ProvingKeyCache key_cache, const JobTable::Limits& limits)
+      : budget(budget_bytes), keys(std::move(key_cache)), jobs(limits) {}
+  EngineModel(const EngineModel&) = delete;
+  EngineModel& operator=(const EngineModel&) = delete;
+
+  EngineFacts facts;
+  // Before the keys and jobs: their reservations go back to it when they are destroyed.
+  MemoryBudget budget;
+  ProvingKeyCache keys;
+  std::vector<std::unique_ptr<KindTally>> tallies;
+  std::vector<Device> devices;
+  std::vector<Worker> workers;
+
+  JobTable jobs;
+  StageCounts stages{};                 // partitions that are not final, by stage
+  std::deque<Partition*> granted;       // bytes reserved, synthesis not yet begun
+  std::deque<Partition*> device_queue;  // synthesized, oldest first
+  std::uint32_t memory_waiters = 0;     // items whose wait reason is memory
+  std::uint64_t memory_waiting_bytes = 0;
+  QueuePeaks peaks;
+
+  shm::EngineLife life = shm::EngineLife::kStarting;
+  std::uint32_t exit_code = 0;
+  std::string degraded_reason;  // empty when it is not
+  bool paused = false;
+  bool hurried = false;   // running jobs are not waited for
+  bool stopping = false;  // threads end as soon as they have nothing in hand
+  std::uint64_t backend_fallbacks = 0;
+  std::uint64_t recycled_rows = 0;
+  std::uint64_t refused_for_capacity = 0;
+  std::uint32_t refused_impossible = 0;
+  std::uint64_t process_resident_bytes = 0;
+
+  PlanningSpace planning;
+
+  [[nodiscard]] std::uint32_t in_stage(shm::PartitionStage stage) const {
+    return stages[static_cast<std::size_t>(stage)];
+  }
+  // Jobs that are received, queued or admitting.
+  [[nodiscard]] std::uint32_t waiting_jobs() const {
+    std::uint64_t waiting = 0;
+    for (const auto& tally : tallies) {
+      waiting += tally->jobs[static_cast<std::size_t>(shm::JobState::kReceived)] +
+                 tally->jobs[static_cast<std::size_t>(shm::JobState::kQueued)] +
+                 tally->jobs[static_cast<std::size_t>(shm::JobState::kAdmitting)];
+    }
+    return static_cast<std::uint32_t>(waiting);
+  }
+  [[nodiscard]] bool is_draining() const { return life >= shm::EngineLife::kDraining; }
+};
+
+}  // namespace vitrine::engine

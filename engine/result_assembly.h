@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The result of a whole job, from the proofs of its partitions.
+//
+// Layout: {"proof":P,"publicSignals":S} for one partition, an array of such objects, in the order
+// of the partitions, for several; P and S as snarkjs writes them.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "engine/job.h"
+
+namespace vitrine::engine {
+
+[[nodiscard]] std::string proof_object(const ProofTexts& proof);
+
+// Requires: every proof is there.
+[[nodiscard]] std::string assemble_result(
+    std::span<const std::shared_ptr<const ProofTexts>> proofs);
+
+}  // namespace vitrine::engine

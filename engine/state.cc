@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/state.h"
+
+#include "engine/dispatch.h"
+#include "shm/clock.h"
+
+namespace vitrine::engine {
+
+Change::Change(EngineState& state, EngineModel& model)
+    : state_(state),
+      model_(model),
+      now_{shm::monotonic_ns()},
+      transaction_(state.writer_.begin()),
+      publisher_(transaction_, now_) {}
+
+void Change::set_life(shm::EngineLife life, std::uint32_t exit_code) {
+  model_.life = life;
+  model_.exit_code = exit_code;
+  for (const Worker& worker : model_.workers) publisher_.worker_changed(worker, model_);
+  state_.writer_.set_life(life, exit_code);
+}
+
+void Change::degrade(const std::string& reason) {
+  if (!model_.degraded_reason.empty()) return;
+  model_.degraded_reason = reason;
+  log({JournalLevel::kWarn, "degraded", 0, 0, {}, {}, {}, {}, reason});
+  if (model_.life == shm::EngineLife::kReady) set_life(shm::EngineLife::kDegraded);
+}
+
+void Change::log(const Job& job, std::string_view what, std::string detail, JournalLevel level) {
+  JournalEntry entry;
+  entry.level = level;
+  entry.what = what;
+  entry.job = job.id;
+  entry.attempt = job.attempt;
+  entry.detail = std::move(detail);
+  log(std::move(entry));
+}
+
+void Change::log(const Partition& partition, std::string_view what, std::string detail,
+                 JournalLevel level) {
+  JournalEntry entry;
+  entry.level = level;
+  entry.what = what;
+  entry.job = partition.job->id;
+  entry.attempt = partition.attempt;
+  entry.partition = partition.number;
+  entry.worker = partition.worker;
+  entry.device = partition.device;
+  entry.stage = shm::word(partition.stage);
+  entry.detail = std::move(detail);
+  log(std::move(entry));
+}
+
+void EngineState::finish(Change& change, std::vector<JournalEntry>& entries,
+                         std::vector<std::shared_ptr<void>>& disposed) {
+  dispatch(change);
+  change.publisher_.totals(change.model_);
+  entries = std::move(change.entries_);
+  disposed = std::move(change.disposed_);
+}
+
+void EngineState::release(std::unique_lock<std::mutex> lock, std::vector<JournalEntry>& entries,
+                          std::vector<std::shared_ptr<void>>& disposed) {
+  lock.unlock();
+  changed_.notify_all();
+  disposed.clear();
+  for (const JournalEntry& entry : entries) write_journal(entry);
+}
+
+void EngineState::write_journal(const JournalEntry& entry) {
+  if (journal_ == nullptr) return;
+  const std::lock_guard one_at_a_time(journal_mutex_);
+  journal_->write(entry);
+}
+
+}  // namespace vitrine::engine

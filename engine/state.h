@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// EngineState: the one mutex of the engine, and everything that changes under it.
+//
+//   state.change([&](Change& change) { ... });          one step: model and status plane together
+//   state.change_when(ready, [&](Change& change) ...);  the same, once ready(model) holds
+//
+// Threads  any. A change is short: no input or output, no computation, no waiting. What must happen
+//          but takes time (log lines, freeing buffers, removing files) is handed to the change,
+//          which does it after the mutex is released.
+// Why      each change ends with a new plan (dispatch.h) and wakes everybody concerned, so a
+// wake-up
+//          cannot be lost: whoever waits looks at the model again after every change.
+// Crash    a change is one transaction of the segment: readers see all of it or nothing.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "engine/journal.h"
+#include "engine/model.h"
+#include "engine/publisher.h"
+#include "shm/segment_writer.h"
+
+namespace vitrine::engine {
+
+class EngineState;
+
+// One step from a consistent state to the next. Made by EngineState only.
+class Change {
+ public:
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+
+  [[nodiscard]] EngineModel& model() { return model_; }
+  [[nodiscard]] Publisher& publish() { return publisher_; }
+  [[nodiscard]] shm::Instant now() const { return now_; }
+  // Shown as the state of the engine from the end of this change on.
+  void set_life(shm::EngineLife life, std::uint32_t exit_code = 0);
+  // The engine works, but not as it should; the first reason stays.
+  void degrade(const std::string& reason);
+
+  // Done after the mutex is released.
+  void log(JournalEntry entry) { entries_.push_back(std::move(entry)); }
+  void log(const Job& job, std::string_view what, std::string detail = {},
+           JournalLevel level = JournalLevel::kInfo);
+  void log(const Partition& partition, std::string_view what, std::string detail = {},
+           JournalLevel level = JournalLevel::kInfo);
+  template <class Thing>
+  void dispose(Thing thing) {
+    disposed_.push_back(std::make_shared<Thing>(std::move(thing)));
+  }
+
+ private:
+  friend class EngineState;
+  Change(EngineState& state, EngineModel& model);
+
+  EngineState& state_;
+  EngineModel& model_;
+  shm::Instant now_;
+  shm::Transaction transaction_;
+  Publisher publisher_;
+  std::vector<JournalEntry> entries_;
+  std::vector<std::shared_ptr<void>> disposed_;
+};
+
+class EngineState {
+ public:
+  // `journal` may be null; it must outlive the state.
+  EngineState(shm::SegmentWriter writer, std::unique_ptr<EngineModel> model, Journal* journal)
+      : writer_(std::move(writer)), model_(std::move(model)), journal_(journal) {}
+
+  template <class Body>
+  auto change(Body&& body) {
+    return perform(std::unique_lock(mutex_), body);
+  }
+  template <class Ready, class Body>
+  auto change_when(Ready&& ready, Body&& body) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return ready(std::as_const(*model_)); });
+    return perform(std::move(lock), body);
+  }
+  // Looks without changing anything.
+  template <class Look>
+  auto look(Look&& look) {
+    const std::lock_guard lock(mutex_);
+    return look(*model_);
+  }
+  // False when `ready` did not hold by `deadline`.
+  template <class Ready>
+  bool wait_until(std::chrono::steady_clock::time_point deadline, Ready&& ready) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_until(lock, deadline, [&] { return ready(std::as_const(*model_)); });
+  }
+
+  [[nodiscard]] shm::SegmentWriter& writer() { return writer_; }
+  void write_journal(const JournalEntry& entry);
+
+ private:
+  friend class Change;
+
+  // Runs the body, then makes the plan, ends the transaction, releases and wakes.
+  template <class Body>
+  auto perform(std::unique_lock<std::mutex> lock, Body& body) {
+    std::vector<JournalEntry> entries;
+    std::vector<std::shared_ptr<void>> disposed;
+    using Answer = std::invoke_result_t<Body&, Change&>;
+    if constexpr (std::is_void_v<Answer>) {
+      {
+        Change change(*this, *model_);
+        body(change);
+        finish(change, entries, disposed);
+      }
+      release(std::move(lock), entries, disposed);
+    } else {
+      std::optional<Answer> answer;
+      {
+        Change change(*this, *model_);
+        answer.emplace(body(change));
+        finish(change, entries, disposed);
+      }
+      release(std::move(lock), entries, disposed);
+      return std::move(*answer);
+    }
+  }
+  static void finish(Change& change, std::vector<JournalEntry>& entries,
+                     std::vector<std::shared_ptr<void>>& disposed);
+  void release(std::unique_lock<std::mutex> lock, std::vector<JournalEntry>& entries,
+               std::vector<std::shared_ptr<void>>& disposed);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  shm::SegmentWriter writer_;
+  std::unique_ptr<EngineModel> model_;
+  Journal* journal_;
+  std::mutex journal_mutex_;
+};
+
+}  // namespace vitrine::engine

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/synthesis_stage.h"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "engine/exception_guard.h"
+#include "engine/job_lifecycle.h"
+
+namespace vitrine::engine {
+namespace {
+
+// What the thread needs of the model while it computes; the job cannot go before its partition.
+struct Work {
+  Partition* partition;
+  std::shared_ptr<const ProvingKey> key;
+  std::filesystem::path witness;
+};
+
+std::optional<Work> take_work(EngineState& state) {
+  return state.change_when(
+      [](const EngineModel& model) { return model.stopping || !model.granted.empty(); },
+      [](Change& change) -> std::optional<Work> {
+        if (change.model().stopping) return std::nullopt;
+        Partition& partition = *change.model().granted.front();
+        start_synthesis(change, partition);
+        return Work{&partition, partition.job->circuit->key, partition.witness.path()};
+      });
+}
+
+Result<std::unique_ptr<Synthesized>> make(const Work& work, Backend& backend,
+                                          kernels::ThreadPool& threads) {
+  const StageContext context{threads, work.partition->job->cancelled};
+  auto witness = read_witness(work.witness, work.key->shape);
+  if (!witness) return witness.error();
+  if (context.cancelled.load(std::memory_order_relaxed)) return cancelled_error();
+  auto values = backend.synthesize(*work.key, *witness, context);
+  if (!values) return values.error();
+  return std::make_unique<Synthesized>(Synthesized{std::move(*witness), std::move(*values)});
+}
+
+void work_on(EngineState& state, const Work& work, Backend& backend, kernels::ThreadPool& threads) {
+  auto made = guard_all("synthesis", [&] { return make(work, backend, threads); });
+  if (made && work.partition->job->cancelled.load(std::memory_order_relaxed)) {
+    made = cancelled_error();  // frees what was made before the bytes are given back
+  }
+  state.change([&](Change& change) {
+    Partition& partition = *work.partition;
+    if (made && !partition.job->failure) {
+      queue_for_device(change, partition, std::move(*made));
+    } else {
+      const Error error = made ? cancelled_error() : made.error();
+      if (made) change.dispose(std::move(*made));
+      finish_partition(change, partition, {nullptr, error});
+    }
+  });
+}
+
+}  // namespace
+
+void run_synthesis(EngineState& state, Backend& backend, kernels::ThreadPool& threads) {
+  while (const auto work = take_work(state)) work_on(state, *work, backend, threads);
+}
+
+}  // namespace vitrine::engine

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/worker.h"
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/exception_guard.h"
+#include "engine/job_lifecycle.h"
+#include "engine/proof_json.h"
+#include "engine/result_assembly.h"
+
+namespace vitrine::engine {
+namespace {
+
+using Ended = Result<std::shared_ptr<const ProofTexts>>;
+
+// What the worker needs of the model while it computes; the job cannot go before its partition.
+struct Work {
+  Partition* partition;
+  std::shared_ptr<const ProvingKey> key;
+  std::shared_ptr<Backend> backend;
+  std::unique_ptr<Synthesized> synthesized;
+};
+
+std::optional<Work> take_work(EngineState& state, std::uint32_t number) {
+  return state.change_when(
+      [](const EngineModel& model) { return model.stopping || !model.device_queue.empty(); },
+      [&](Change& change) -> std::optional<Work> {
+        EngineModel& model = change.model();
+        if (model.stopping) return std::nullopt;
+        Partition& partition = *model.device_queue.front();
+        Worker& worker = model.workers[number];
+        Work work{&partition, partition.job->circuit->key, worker.device->backend, nullptr};
+        work.synthesized = pick_up(change, partition, worker);
+        return work;
+      });
+}
+
+// Waits for the device's kernels and takes them, unless the job was stopped meanwhile.
+bool begin_kernels(EngineState& state, std::uint32_t number, Partition& partition) {
+  const Job& job = *partition.job;
+  return state.change_when(
+      [&](const EngineModel& model) {
+        return model.workers[number].device->in_kernels == nullptr || job.failure.has_value();
+      },
+      [&](Change& change) {
+        if (job.failure) return false;
+        start_kernels(change, partition);
+        return true;
+      });
+}
+
+// Both proving steps, while the device is this partition's alone.
+Result<Proof> run_kernels(EngineState& state, Work& work, const StageContext& context) {
+  auto started = work.backend->prove_start(*work.key, std::move(work.synthesized->witness),
+                                           std::move(work.synthesized->values), context);
+  work.synthesized.reset();
+  if (!started) return started.error();
+  state.change([&](Change& change) { return_constraint_bytes(change, *work.partition); });
+  return work.backend->prove_finish(*work.key, std::move(*started), context);
+}
+
+Ended prove(EngineState& state, Work& work, std::uint32_t number, kernels::ThreadPool& threads) {
+  const StageContext context{threads, work.partition->job->cancelled};
+  const PublicInputs inputs = public_inputs_of(work.synthesized->witness, work.key->shape);
+  if (!begin_kernels(state, number, *work.partition)) return cancelled_error();
+  auto proof = run_kernels(state, work, context);
+  if (!proof) return proof.error();
+  state.change([&](Change& change) { end_kernels(change, *work.partition); });
+  auto verified = work.backend->verify(work.key->verifying_key, *proof, inputs);
+  if (!verified) {
+    return Error{ErrorClass::kVerifyFailed,
+                 "the proof made does not verify: the witness does not satisfy the circuit, or the "
+                 "key is damaged (" +
+                     verified.error().text + ")"};
+  }
+  if (context.cancelled.load(std::memory_order_relaxed)) return cancelled_error();
+  return std::make_shared<const ProofTexts>(
+      ProofTexts{proof_to_json(*proof), public_to_json(inputs)});
+}
+
+// An exception came out of the stages: the worker starts over and says so.
+void count_restart(Change& change, std::uint32_t number, const Error& error) {
+  Worker& worker = change.model().workers[number];
+  ++worker.restarts;
+  JournalEntry entry;
+  entry.level = JournalLevel::kError;
+  entry.what = "worker restarted";
+  entry.worker = number;
+  entry.detail = error.text;
+  change.log(std::move(entry));
+}
+
+// All partitions are final, so their proofs may be read without the mutex.
+void assemble(EngineState& state, Job& job) {
+  std::vector<std::shared_ptr<const ProofTexts>> proofs;
+  for (const Partition& partition : job.partitions) proofs.push_back(partition.proof);
+  auto result = std::make_shared<const std::string>(assemble_result(proofs));
+  state.change([&](Change& change) { finish_assembly(change, job, std::move(result)); });
+}
+
+void work_on(EngineState& state, Work work, std::uint32_t number, kernels::ThreadPool& threads) {
+  std::uint64_t exceptions = 0;
+  Ended ended =
+      guard_all("proving", exceptions, [&] { return prove(state, work, number, threads); });
+  work.synthesized.reset();  // freed before the bytes are given back
+  Job* to_assemble = state.change([&](Change& change) {
+    if (exceptions > 0) count_restart(change, number, ended.error());
+    PartitionEnd end;
+    if (ended) {
+      end.proof = *ended;
+    } else {
+      end.error = ended.error();
+    }
+    return finish_partition(change, *work.partition, std::move(end));
+  });
+  if (to_assemble != nullptr) assemble(state, *to_assemble);
+}
+
+}  // namespace
+
+void run_worker(EngineState& state, std::uint32_t number, kernels::ThreadPool& threads) {
+  while (auto work = take_work(state, number)) {
+    work_on(state, std::move(*work), number, threads);
+  }
+}
+
+}  // namespace vitrine::engine
