@@ -23,8 +23,8 @@ namespace vitrine::shm {
 // Which engine to watch.
 struct Target {
   std::string instance = "main";
-  std::optional<std::filesystem::path> path;  // --segment; then the instance is not looked up
-  std::optional<std::filesystem::path> file;  // --file: a recording or dead segment, read once
+  std::optional<std::filesystem::path> path = {};  // --segment; then the instance is not looked up
+  std::optional<std::filesystem::path> file = {};  // --file: a recording or dead segment, read once
   AttachOptions options = {};
   SegmentPlaces places = {};
 };
