@@ -6,11 +6,11 @@
 namespace vitrine::kernels {
 namespace {
 
-// Field multiplications, measured ratios included: a term is added to a bucket once; a bucket is
+// Field multiplications: a term is added to a bucket once; a bucket is
 // added to its row and to its column; each window costs some inversions and sums of its own.
 constexpr double kCostPerTerm = 6;
 constexpr double kCostPerBucket = 12;
-constexpr double kCostPerWindow = 5000;
+constexpr double kCostPerWindow = 8000;
 constexpr unsigned kMaxWidth = 20;
 
 }  // namespace

@@ -9,7 +9,7 @@
 //   Montgomery's simultaneous inversion (1987).
 #pragma once
 
-#include <cassert>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -29,11 +29,14 @@ class PairwiseSums {
   // of run i and lengths[i] is 1; further points are garbage.
   void reduce(std::span<Point> points, std::span<std::uint32_t> lengths) {
     while (find_pairs(lengths)) {
-      add_pairs(points, lengths, inverted_product(points));
+      add_pairs(points, lengths, inverted_products(points));
     }
   }
 
  private:
+  // Even and odd pairs multiply up on their own: neither has to wait for the other's product.
+  using PerChain = std::array<Coordinate, 2>;
+
   // What the slope of the line through a and b is divided by; zero where there is no such line
   // because the sum is a, b or infinity.
   static Coordinate slope_divisor(const Point& a, const Point& b) {
@@ -70,20 +73,21 @@ class PairwiseSums {
     return !pairs_.empty();
   }
 
-  // Leaves in products_[i] the product of the divisors of all pairs after i.
-  Coordinate inverted_product(std::span<const Point> points) {
+  // Leaves in products_[i] the product of the divisors of all pairs of the chain after i.
+  PerChain inverted_products(std::span<const Point> points) {
     products_.resize(pairs_.size());
-    Coordinate product = Coordinate::one();
+    PerChain product = {Coordinate::one(), Coordinate::one()};
     for (std::size_t i = pairs_.size(); i-- > 0;) {
-      products_[i] = product;
+      products_[i] = product[i % 2];
       const Coordinate divisor = slope_divisor(points[pairs_[i]], points[pairs_[i] + 1]);
-      if (!divisor.is_zero()) product *= divisor;
+      if (!divisor.is_zero()) product[i % 2] *= divisor;
     }
-    return product.inverse();
+    const Coordinate inverse = (product[0] * product[1]).inverse();
+    return {inverse * product[1], inverse * product[0]};
   }
 
   // In place: a sum is written no later than its terms were read, because runs only shrink.
-  void add_pairs(std::span<Point> points, std::span<std::uint32_t> lengths, Coordinate inverse) {
+  void add_pairs(std::span<Point> points, std::span<std::uint32_t> lengths, PerChain inverse) {
     std::size_t pair = 0;
     std::size_t in = 0;
     std::size_t out = 0;
@@ -96,8 +100,8 @@ class PairwiseSums {
           points[out++] = sum_without_line(a, b);
           continue;
         }
-        points[out++] = sum_on_line(a, b, inverse * products_[pair]);
-        inverse *= divisor;
+        points[out++] = sum_on_line(a, b, inverse[pair % 2] * products_[pair]);
+        inverse[pair % 2] *= divisor;
       }
       if (length % 2 == 1) points[out++] = points[in + length - 1];
       in += length;

@@ -39,6 +39,10 @@ class RunSums {
  public:
   using Point = AffinePoint<Group>;
 
+  // References per block: enough to hide an inversion per round, few enough for a second-level
+  // cache.
+  static constexpr std::size_t kBlockLength = 512 * 1024 / sizeof(Point);
+
   explicit RunSums(ThreadPool& pool) : pool_(pool) {}
 
   // sums[i] = the sum of run i, infinity if it is empty.
@@ -58,8 +62,6 @@ class RunSums {
   }
 
  private:
-  // Long enough to hide an inversion per round, short enough for a second-level cache.
-  static constexpr std::size_t kBlockLength = 4096;
   // References are known long before their points are needed.
   static constexpr std::size_t kPrefetchDistance = 16;
 

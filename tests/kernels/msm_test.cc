@@ -9,6 +9,7 @@
 
 #include "kernels/msm_digits.h"
 #include "kernels/msm_reference.h"
+#include "kernels/msm_run_sums.h"
 
 namespace {
 
@@ -136,9 +137,11 @@ TEMPLATE_TEST_CASE("sizes around powers of two and block borders are right", "",
                    Bls12_381::G1) {
   using Group = TestType;
   constexpr std::uint64_t kFirst = 3;
-  const auto points = multiples<Group>(8193, kFirst);
+  constexpr std::size_t kBlock = vitrine::kernels::RunSums<Group>::kBlockLength;
+  const auto points = multiples<Group>(2 * kBlock + 1, kFirst);
   const std::vector<Limbs> integers = random_integers<Group>(points.size(), 13);
-  for (std::size_t count : {255u, 256u, 257u, 1023u, 1025u, 4095u, 4096u, 4097u, 8191u, 8193u}) {
+  for (std::size_t count : {std::size_t{255}, std::size_t{256}, std::size_t{257}, kBlock - 1,
+                            kBlock, kBlock + 1, 2 * kBlock, 2 * kBlock + 1}) {
     const std::vector<Limbs> used(integers.begin(), integers.begin() + count);
     const Terms<Group> terms = {{points.begin(), points.begin() + count}, used};
     REQUIRE(is_same(terms, 2, expected_for_multiples<Group>(used, kFirst)));
