@@ -85,8 +85,19 @@ class PrimeField {
     return is_less(limbs, Params::kModulus);
   }
 
-  constexpr bool is_zero() const { return limbs_ == Limbs{}; }
-  constexpr bool operator==(const PrimeField&) const = default;
+  // Written out because compilers turn the comparison of arrays into a call.
+  constexpr bool is_zero() const {
+    std::uint64_t bits = 0;
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < kLimbs; ++i) bits |= limbs_[i];
+    return bits == 0;
+  }
+  constexpr bool operator==(const PrimeField& other) const {
+    std::uint64_t bits = 0;
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < kLimbs; ++i) bits |= limbs_[i] ^ other.limbs_[i];
+    return bits == 0;
+  }
 
   friend constexpr PrimeField operator+(const PrimeField& a, const PrimeField& b) {
 #if VITRINE_X86_FIELDS
