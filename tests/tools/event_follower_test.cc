@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/event_follower.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/tools/sample_observation.h"
+#include "tests/tools/scratch_directory.h"
+#include "tests/tools/test_engine.h"
+#include "tools/event_text.h"
+
+using namespace vitrine;
+using namespace vitrine::tools;
+using namespace vitrine::tests;
+
+namespace {
+
+EventFollower follow(const ScratchDirectory& scratch) {
+  shm::Target target;
+  target.path = shm::segment_path_in(scratch.path(), "e");
+  Result<EventFollower> follower = EventFollower::attach(target);
+  REQUIRE(follower);
+  return std::move(*follower);
+}
+
+EventFollower::Batch next(EventFollower& follower) {
+  Result<EventFollower::Batch> batch = follower.next();
+  REQUIRE(batch);
+  return std::move(*batch);
+}
+
+}  // namespace
+
+TEST_CASE("events come in order, each once", "[events]") {
+  const ScratchDirectory scratch;
+  shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
+  append_events(writer, 3);
+  EventFollower follower = follow(scratch);
+  EventFollower::Batch batch = next(follower);
+  REQUIRE(batch.events.size() == 3);
+  CHECK(batch.missed == 0);
+  CHECK(batch.events[0].sequence == 1);
+  CHECK(batch.events[2].sequence == 3);
+  CHECK(next(follower).events.empty());
+  append_events(writer, 1);
+  batch = next(follower);
+  REQUIRE(batch.events.size() == 1);
+  CHECK(batch.events[0].sequence == 4);
+}
+
+TEST_CASE("events overwritten before they were read are counted exactly", "[events]") {
+  const ScratchDirectory scratch;
+  shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
+  append_events(writer, 1);
+  EventFollower follower = follow(scratch);
+  CHECK(next(follower).events.size() == 1);
+  append_events(writer, 3 * kTestEventCapacity);
+  const EventFollower::Batch batch = next(follower);
+  REQUIRE(!batch.events.empty());
+  CHECK(batch.missed + batch.events.size() == 3 * kTestEventCapacity);
+  CHECK(batch.events.front().sequence == 2 + batch.missed);
+  CHECK(batch.events.back().sequence == 1 + 3 * kTestEventCapacity);
+}
+
+TEST_CASE("the last events of a dead engine come before its successor's", "[events]") {
+  const ScratchDirectory scratch;
+  std::optional<shm::SegmentWriter> first = publish_engine(scratch.path(), "e");
+  append_events(*first, 1);
+  EventFollower follower = follow(scratch);
+  CHECK(next(follower).events.size() == 1);
+  append_events(*first, 2);
+  first.reset();
+  shm::SegmentWriter second = publish_engine(scratch.path(), "e");
+  append_events(second, 1);
+
+  EventFollower::Batch batch = next(follower);
+  CHECK(batch.events.size() == 2);
+  CHECK(batch.new_incarnation.empty());
+  CHECK(!follower.engine_lives());
+  batch = next(follower);
+  REQUIRE(batch.events.size() == 1);
+  CHECK(batch.events[0].sequence == 1);
+  CHECK(batch.new_incarnation == second.incarnation());
+  CHECK(follower.engine_lives());
+}
+
+TEST_CASE("a follower can begin with the newest events", "[events]") {
+  const ScratchDirectory scratch;
+  shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
+  append_events(writer, 10);
+  EventFollower follower = follow(scratch);
+  follower.skip_to_last(2);
+  const EventFollower::Batch batch = next(follower);
+  REQUIRE(batch.events.size() == 2);
+  CHECK(batch.missed == 0);
+  CHECK(batch.events[0].sequence == 9);
+}
+
+TEST_CASE("an event is one line that says what its argument means", "[events]") {
+  const shm::Observation observation = sample_observation();
+  shm::Event event;
+  event.time = {observation.snapshot->heartbeat_monotonic_ns};
+  event.type = shm::EventType::kPartitionFail;
+  event.job = {7};
+  event.partition = shm::Index::of(3);
+  event.attempt = 2;
+  event.worker = shm::Index::of(0);
+  event.argument = static_cast<std::uint64_t>(shm::FailureClass::kDeviceError);
+  CHECK(event_text(event, *observation.snapshot) ==
+        "2026-01-31T08:15:30.000Z  partition_fail    job 7  partition 3  attempt 2  worker 0  "
+        "device_error");
+  shm::Event start;
+  start.time = event.time;
+  start.type = shm::EventType::kStart;
+  CHECK(event_text(start, *observation.snapshot) == "2026-01-31T08:15:30.000Z  start");
+}

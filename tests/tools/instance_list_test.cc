@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/instance_list.h"
+
+#include <boost/json/array.hpp>
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "tests/tools/scratch_directory.h"
+#include "tests/tools/test_engine.h"
+
+using namespace vitrine;
+using namespace vitrine::tools;
+using namespace vitrine::tests;
+
+namespace {
+
+std::vector<ListedInstance> list(const ScratchDirectory& scratch) {
+  return list_instances({{scratch.path()}});
+}
+
+}  // namespace
+
+TEST_CASE("live, dead and unreadable instances are all listed and explained", "[ls]") {
+  const ScratchDirectory scratch;
+  shm::SegmentWriter alive = publish_engine(scratch.path(), "alive");
+  { const shm::SegmentWriter dead = publish_engine(scratch.path(), "dead"); }
+  std::ofstream(shm::segment_path_in(scratch.path(), "noise")) << std::string(8192, 'x');
+  const auto instances = list(scratch);
+  const std::string text = instances_text(instances, {});
+  INFO(text);
+  REQUIRE(instances.size() == 3);
+  CHECK(text.find("INSTANCE  VERDICT") == 0);
+  CHECK(text.find("alive     busy") != std::string::npos);
+  CHECK(text.find("1 running") != std::string::npos);
+  CHECK(text.find("dead      dead") != std::string::npos);
+  CHECK(text.find("noise     unreadable") != std::string::npos);
+  CHECK(worst_exit_code(instances) == ExitCode::kUnreadable);
+  const auto json = instances_json(instances);
+  REQUIRE(json.at("instances").as_array().size() == 3);
+  CHECK(json.at("instances").as_array()[0].as_object().at("instance") == "alive");
+}
+
+TEST_CASE("an engine that was replaced is listed but no longer counts", "[ls]") {
+  const ScratchDirectory scratch;
+  { const shm::SegmentWriter first = publish_engine(scratch.path(), "e"); }
+  CHECK(worst_exit_code(list(scratch)) == ExitCode::kDead);
+  shm::SegmentWriter second = publish_engine(scratch.path(), "e");
+  const auto instances = list(scratch);
+  REQUIRE(instances.size() == 2);
+  CHECK(instances[1].is_replaced);
+  CHECK(worst_exit_code(instances) == ExitCode::kOk);
+}
+
+TEST_CASE("no instance at all is said", "[ls]") {
+  const ScratchDirectory scratch;
+  CHECK(instances_text(list(scratch), {}) == "no instances\n");
+  CHECK(worst_exit_code({}) == ExitCode::kOk);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A segment as an engine would publish it: the real writer, without an engine behind it.
+#pragma once
+
+#include <filesystem>
+
+#include "shm/segment_writer.h"
+
+namespace vitrine::tests {
+
+// Publishes `instance` in `directory` with a small segment, one device, one worker, one job of
+// four partitions in four stages, and one heartbeat. Ready until told otherwise; dead once the
+// writer is destroyed.
+shm::SegmentWriter publish_engine(const std::filesystem::path& directory,
+                                  const std::string& instance);
+
+// Appends that many events to the ring.
+void append_events(shm::SegmentWriter& writer, std::uint32_t count);
+
+inline constexpr std::uint32_t kTestEventCapacity = 64;
+inline constexpr std::uint64_t kTestJob = 7;
+
+}  // namespace vitrine::tests

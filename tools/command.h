@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a command is: its name, its flags, and a function that runs once they are read.
+//
+// To add one: write command_NAME.cc, declare it here, name it in command_line.cc.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "tools/diagnostics.h"
+#include "tools/error.h"
+#include "tools/flag_set.h"
+#include "tools/output.h"
+
+namespace vitrine::tools {
+
+// Flags that every command has.
+struct CommonFlags {
+  std::string instance = "main";
+  std::string segment;  // empty: found by the instance's name
+  std::string log_level = "info";
+  std::string log_format = "text";
+};
+
+struct CommandContext {
+  const CommonFlags& flags;
+  Output& output;
+  const Diagnostics& diagnostics;
+};
+
+// An error's line goes to standard error, its code becomes the program's.
+struct Command {
+  std::string name;
+  std::string help;
+  std::function<void(FlagSet&)> add_flags;
+  std::function<Result<ExitCode>(const CommandContext&)> run;
+};
+
+Command ls_command();
+Command show_command();
+Command jobs_command();
+Command workers_command();
+Command memory_command();
+Command events_command();
+Command gc_command();
+Command submit_command();
+Command wait_command();
+Command cancel_command();
+
+}  // namespace vitrine::tools

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <boost/json/serialize.hpp>
+#include <memory>
+
+#include "tools/job_command.h"
+
+namespace vitrine::tools {
+namespace {
+
+struct CancelFlags {
+  std::string job;
+  bool json = false;
+};
+
+Result<ExitCode> run_cancel(const CommandContext& context, const CancelFlags& flags) {
+  const Result<std::uint64_t> id = parse_job_id(flags.job);
+  if (!id) return id.error();
+  const Result<std::filesystem::path> socket = engine_socket(context.flags);
+  if (!socket) return socket.error();
+  EngineRequest request;
+  request.method = "DELETE";
+  request.target = "/v1/jobs/" + std::to_string(*id);
+  const Result<EngineReply> reply = EngineClient(*socket).send(request);
+  if (!reply) return reply.error();
+  if (!reply->is_success()) return refusal_of(*reply);
+  const Result<JobDocument> job = job_document_of(*reply);
+  if (!job) return job.error();
+  const std::string text = flags.json ? boost::json::serialize(reply->json()) + "\n"
+                                      : "job " + std::to_string(*id) + ": " + job->state + "\n";
+  if (const auto written = context.output.write(text); !written) return written.error();
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+Command cancel_command() {
+  const auto flags = std::make_shared<CancelFlags>();
+  return {"cancel", "Stop a job",
+          [flags](FlagSet& set) {
+            FlagSet::require(set.text("ID", flags->job, "The job, as submit printed it"));
+            set.toggle("--json", flags->json, "One JSON document and nothing else");
+          },
+          [flags](const CommandContext& context) { return run_cancel(context, *flags); }};
+}
+
+}  // namespace vitrine::tools

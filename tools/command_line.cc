@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command_line.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "shm/paths.h"
+#include "tools/command.h"
+
+namespace vitrine::tools {
+namespace {
+
+std::vector<Command> built_in_commands() {
+  return {ls_command(),     show_command(), jobs_command(),   workers_command(), memory_command(),
+          events_command(), gc_command(),   submit_command(), wait_command(),    cancel_command()};
+}
+
+std::string check_instance_name(const std::string& name) {
+  if (shm::is_instance_name(name)) return "";
+  return "'" + name + "' is not an instance name: 1 to 32 of a-z, 0-9, _ and -";
+}
+
+void add_common_flags(CLI::App& app, CommonFlags& flags) {
+  app.set_version_flag("--version", "vitrine " VITRINE_VERSION);
+  FlagSet set(app);
+  CLI::Option* instance = set.text("--instance", flags.instance, "Name of the engine's instance");
+  instance->check(check_instance_name);
+  FlagSet::environment(instance, "VITRINE_INSTANCE");
+  FlagSet::environment(set.text("--segment", flags.segment, "Path of the engine's segment"),
+                       "VITRINE_SEGMENT");
+  FlagSet::environment(
+      set.choice("--log-level", flags.log_level, {"trace", "debug", "info", "warn", "error", "off"},
+                 "How much to say on standard error"),
+      "VITRINE_LOG_LEVEL");
+  FlagSet::environment(
+      set.choice("--log-format", flags.log_format, {"text", "json"}, "In which form to say it"),
+      "VITRINE_LOG_FORMAT");
+}
+
+Diagnostics diagnostics_of(const CommonFlags& flags) {
+  return Diagnostics(log_level_of(flags.log_level),
+                     flags.log_format == "json" ? LogFormat::kJson : LogFormat::kText);
+}
+
+ExitCode run(const Command& command, const CommonFlags& flags) {
+  const Diagnostics diagnostics = diagnostics_of(flags);
+  Output output(STDOUT_FILENO);
+  const Result<ExitCode> result = command.run({flags, output, diagnostics});
+  if (result) return *result;
+  diagnostics.error(result.error().text);
+  return result.error().code;
+}
+
+ExitCode print(const std::string& text) {
+  return Output(STDOUT_FILENO).write(text) ? ExitCode::kOk : ExitCode::kFailed;
+}
+
+}  // namespace
+
+ExitCode run_command_line(int argument_count, const char* const* arguments) {
+  CLI::App app("See into a Vitrine proving engine and give it work.", "vitrine");
+  CommonFlags flags;
+  add_common_flags(app, flags);
+  const std::vector<Command> commands = built_in_commands();
+  for (const Command& command : commands) {
+    CLI::App* subcommand = app.add_subcommand(command.name, command.help)->fallthrough();
+    FlagSet set(*subcommand);
+    command.add_flags(set);
+  }
+  app.require_subcommand(1);
+  app.footer("'vitrine NAME' runs the program vitrine-NAME, for example 'vitrine prove'.");
+  try {
+    app.parse(argument_count, arguments);
+  } catch (const CLI::CallForHelp&) {
+    return print(app.help());
+  } catch (const CLI::CallForVersion& version) {
+    return print(std::string(version.what()) + "\n");
+  } catch (const CLI::ParseError& problem) {
+    diagnostics_of(flags).error(problem.what());
+    return ExitCode::kUsage;
+  }
+  const std::string name = app.get_subcommands().front()->get_name();
+  const auto chosen = std::find_if(commands.begin(), commands.end(),
+                                   [&](const Command& command) { return command.name == name; });
+  return run(*chosen, flags);
+}
+
+std::optional<std::string> external_command_name(int argument_count, const char* const* arguments) {
+  if (argument_count < 2) return std::nullopt;
+  const std::string name = arguments[1];
+  if (name.empty() || name.front() == '-') return std::nullopt;
+  for (const Command& command : built_in_commands()) {
+    if (command.name == name) return std::nullopt;
+  }
+  return name;
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the program's arguments and runs the command that they name.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tools/exit_code.h"
+
+namespace vitrine::tools {
+
+// Results go to standard output, one line for each problem to standard error. A flag or value
+// that is not understood is named and ends in kUsage.
+ExitCode run_command_line(int argument_count, const char* const* arguments);
+
+// The first argument when it can only be the name of an external command: not a flag and not
+// built in.
+std::optional<std::string> external_command_name(int argument_count, const char* const* arguments);
+
+}  // namespace vitrine::tools

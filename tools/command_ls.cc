@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <boost/json/serialize.hpp>
+#include <memory>
+
+#include "tools/command.h"
+#include "tools/instance_list.h"
+#include "tools/terminal.h"
+
+namespace vitrine::tools {
+namespace {
+
+struct LsFlags {
+  bool json = false;
+};
+
+Result<ExitCode> run_ls(const CommandContext& context, const LsFlags& flags) {
+  const std::vector<ListedInstance> instances = list_instances({});
+  const std::string text =
+      flags.json ? boost::json::serialize(instances_json(instances)) + "\n"
+                 : instances_text(instances, text_style_of(context.output.descriptor()));
+  if (const Result<void> written = context.output.write(text); !written) return written.error();
+  return worst_exit_code(instances);
+}
+
+}  // namespace
+
+Command ls_command() {
+  const auto flags = std::make_shared<LsFlags>();
+  return {"ls", "Every engine of this machine, one line each",
+          [flags](FlagSet& set) {
+            set.toggle("--json", flags->json, "One JSON document and nothing else");
+          },
+          [flags](const CommandContext& context) { return run_ls(context, *flags); }};
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds and removes the segments of engines that are gone.
+//
+// Why   a name that is being given to a new engine must not be removed under it: a current name
+//       goes only while its instance's lock is held here, so that no engine can start meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "shm/paths.h"
+
+namespace vitrine::tools {
+
+enum class Owners : std::uint8_t { kSelf, kAll };  // whose segments may go; kAll takes root
+enum class Removal : std::uint8_t { kPretend, kRemove };
+
+struct CollectedSegment {
+  enum class Outcome : std::uint8_t { kRemoved, kKept, kFailed };
+  std::filesystem::path path;
+  Outcome outcome;
+  std::string reason;  // why it went, stayed or could not go
+};
+
+// Looks at every name in `places` that can be a segment's; nothing else is touched. What is not a
+// readable segment is kept. With kPretend, kRemoved means that it would have been.
+std::vector<CollectedSegment> collect_dead_segments(const shm::SegmentPlaces& places, Owners owners,
+                                                    Removal removal);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Speaks to an engine: HTTP over its Unix socket.
+//
+// Threads  one at a time.
+// Why      a client that reads the segment needs none of this; only what changes the engine's
+//          work goes through the socket.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tools/error.h"
+
+namespace vitrine::tools {
+
+struct EngineRequest {
+  std::string method = "GET";
+  std::string target;                               // path and query, already escaped
+  std::vector<std::filesystem::path> files;         // sent as the parts `witness` of a form
+  std::uint64_t answer_within_ns = 10'000'000'000;  // counted from the last byte that moved
+};
+
+struct EngineReply {
+  long status = 0;
+  std::string body;  // at most kReplyBytesMax
+
+  bool is_success() const { return status >= 200 && status < 300; }
+  // The body as JSON; null when it is not JSON.
+  boost::json::value json() const;
+  // What went wrong, from the `detail` or `title` of a problem document, else from the status.
+  std::string problem() const;
+};
+inline constexpr std::size_t kReplyBytesMax = std::size_t{64} << 20;
+
+class EngineClient {
+ public:
+  explicit EngineClient(std::filesystem::path socket_path);
+  ~EngineClient();
+  EngineClient(const EngineClient&) = delete;
+  EngineClient& operator=(const EngineClient&) = delete;
+
+  // Errors: kNoEngine when nothing answers at the socket, or the engine went away meanwhile;
+  // kUsage for a file that cannot be read; kTimeout; kFailed for an answer that is not HTTP.
+  // Every status of a complete answer is a reply.
+  Result<EngineReply> send(const EngineRequest& request);
+
+ private:
+  std::filesystem::path socket_path_;
+};
+
+// `text` with everything but letters, digits and -._~ as %NN.
+std::string url_escaped(std::string_view text);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/event_follower.h"
+
+namespace vitrine::tools {
+namespace {
+
+constexpr std::size_t kBatchEvents = 4096;
+
+Error error_of(const shm::Error& error) {
+  const bool is_absent = error.kind == shm::ErrorKind::kAbsent;
+  return {is_absent ? ExitCode::kNoInstance : ExitCode::kUnreadable, error.text};
+}
+
+shm::Result<shm::SegmentReader> open(const shm::Target& target) {
+  if (target.file) return shm::SegmentReader::open_file(*target.file);
+  const auto path = shm::find_segment(target.instance, target.path, target.places);
+  if (!path) return path.error();
+  return shm::SegmentReader::attach(*path, target.options);
+}
+
+}  // namespace
+
+Result<EventFollower> EventFollower::attach(const shm::Target& target) {
+  shm::Result<shm::SegmentReader> reader = open(target);
+  if (!reader) return error_of(reader.error());
+  EventFollower follower(target, std::move(*reader));
+  if (const auto taken = follower.reader_.snapshot(follower.clock_); !taken) {
+    return error_of(taken.error());
+  }
+  return follower;
+}
+
+Result<EventFollower::Batch> EventFollower::next() {
+  const std::uint64_t commit = reader_.commit();
+  if (commit == last_commit_) {
+    if (std::optional<shm::SegmentReader> fresh = successor()) {
+      // The engine before is gone for good now, so what it wrote last is complete.
+      if (reader_.commit() == last_commit_) {
+        reader_ = std::move(*fresh);
+        last_sequence_ = 0;
+        last_commit_ = 0;
+        is_switched_ = true;
+      }
+      return next();
+    }
+    return Batch{};
+  }
+  if (const auto taken = reader_.snapshot(clock_); !taken) return error_of(taken.error());
+  shm::Result<shm::EventBatch> read = reader_.events_after(last_sequence_, kBatchEvents);
+  if (!read) return error_of(read.error());
+  Batch batch;
+  batch.events = std::move(read->events);
+  batch.missed = read->missed;
+  if (std::exchange(is_switched_, false)) batch.new_incarnation = reader_.identity().incarnation;
+  last_sequence_ = read->last_sequence;
+  // A full portion may have left some behind: come back although no commit was added.
+  if (batch.events.size() < kBatchEvents) last_commit_ = commit;
+  return batch;
+}
+
+void EventFollower::skip_to_last(std::uint64_t count) {
+  const std::uint64_t newest = clock_.last_event_sequence;
+  last_sequence_ = newest > count ? newest - count : 0;
+}
+
+bool EventFollower::engine_lives() const { return reader_.liveness().lock_held; }
+
+std::optional<shm::SegmentReader> EventFollower::successor() const {
+  if (target_.file || reader_.liveness().name_linked) return std::nullopt;
+  shm::Result<shm::SegmentReader> fresh = open(target_);
+  if (!fresh) return std::nullopt;
+  return std::move(*fresh);
+}
+
+}  // namespace vitrine::tools

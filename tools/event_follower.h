@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the events of an instance in order, across restarts of its engine, and counts exactly
+// those that were overwritten before they could be read.
+//
+// Threads  one at a time.
+// Crash    of the engine: its last events are read before those of its successor.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "shm/attachment.h"
+#include "tools/error.h"
+
+namespace vitrine::tools {
+
+class EventFollower {
+ public:
+  // Errors: kNoInstance, kUnreadable.
+  static Result<EventFollower> attach(const shm::Target& target);
+
+  struct Batch {
+    std::vector<shm::Event> events;
+    std::uint64_t missed = 0;     // overwritten before `events`
+    std::string new_incarnation;  // not empty: these are the first events of another engine
+  };
+  // What came since the last call, in bounded portions; empty when nothing did. Never waits.
+  Result<Batch> next();
+
+  // Leaves out all but the newest `count` of the events that are there now.
+  void skip_to_last(std::uint64_t count);
+
+  // A snapshot of the incarnation of the last batch, to tell times by.
+  const shm::Snapshot& clock() const { return clock_; }
+  // True while the engine of the last batch lives.
+  bool engine_lives() const;
+
+ private:
+  EventFollower(shm::Target target, shm::SegmentReader reader)
+      : target_(std::move(target)), reader_(std::move(reader)) {}
+
+  // The segment to which the name leads now, when that is another one.
+  std::optional<shm::SegmentReader> successor() const;
+
+  shm::Target target_;
+  shm::SegmentReader reader_;
+  shm::Snapshot clock_;
+  std::uint64_t last_sequence_ = 0;
+  std::uint64_t last_commit_ = 0;
+  bool is_switched_ = false;
+};
+
+}  // namespace vitrine::tools

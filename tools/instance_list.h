@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every engine of this machine, one line each: what `vitrine ls` shows.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+#include <vector>
+
+#include "shm/attachment.h"
+#include "shm/discovery.h"
+#include "tools/error.h"
+#include "tools/styled_text.h"
+
+namespace vitrine::tools {
+
+struct ListedInstance {
+  shm::SegmentName name;
+  bool is_replaced = false;  // the black box of an engine whose instance has a newer segment
+  shm::Observation observation;
+};
+
+// Looks at every segment in `places` once. An instance that cannot be read is listed all the same.
+std::vector<ListedInstance> list_instances(const shm::SegmentPlaces& places);
+
+std::string instances_text(const std::vector<ListedInstance>& instances, const TextStyle& style);
+boost::json::object instances_json(const std::vector<ListedInstance>& instances);
+
+// The worst (highest) of their exit codes; what was replaced does not count.
+ExitCode worst_exit_code(const std::vector<ListedInstance>& instances);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "tools/duration_text.h"
+#include "tools/job_failure_text.h"
+#include "tools/partition_bar.h"
+#include "tools/size_text.h"
+#include "tools/verdict_tone.h"
+#include "tools/view.h"
+
+namespace vitrine::tools {
+namespace {
+
+constexpr std::size_t kMarksPerLine = 32;
+
+// Unfinished jobs by id, then finished ones, newest first.
+bool comes_before(const shm::JobRecord& a, const shm::JobRecord& b) {
+  if (shm::is_final(a.state) != shm::is_final(b.state)) return shm::is_final(b.state);
+  if (!shm::is_final(a.state)) return a.job.value < b.job.value;
+  return std::pair(a.finished.ns, a.job.value) > std::pair(b.finished.ns, b.job.value);
+}
+
+std::string wait_text(const View& view, const shm::JobRecord& job) {
+  std::string text = "waits for " + std::string(shm::word(job.wait_reason));
+  if (job.wait_since.is_set()) text += " " + view.age(job.wait_since);
+  if (job.wait_needs_bytes > 0) {
+    text += ", needs " + size_text(job.wait_needs_bytes) + ", " +
+            size_text(job.wait_available_bytes) + " free then";
+  }
+  return text;
+}
+
+StyledText note_of(const View& view, const shm::JobRecord& job) {
+  StyledText note;
+  if (job.failure_class != shm::FailureClass::kNone) {
+    const bool is_wanted = job.failure_class == shm::FailureClass::kCancelled;
+    note.add(job_failure_text(view, job), is_wanted ? Tone::kFaint : Tone::kBad);
+  } else if (!shm::is_final(job.state) && job.wait_reason != shm::WaitReason::kNone) {
+    note.add(wait_text(view, job), Tone::kWarning);
+  }
+  if (job.deadline.is_set() && !shm::is_final(job.state)) {
+    if (!note.empty()) note.add("; ");
+    const std::int64_t past_ns = view.snapshot().age_ns(job.deadline);
+    if (past_ns > 0) {
+      note.add("deadline missed by " + view.age(job.deadline), Tone::kBad);
+    } else {
+      note.add("deadline in " + duration_text(static_cast<std::uint64_t>(-past_ns)));
+    }
+  }
+  return note;
+}
+
+std::vector<Cell> row_of(const View& view, const shm::JobRecord& job) {
+  const auto partitions = view.snapshot().partitions_of(job.job);
+  const std::string done =
+      std::to_string(job.partitions_done) + "/" + std::to_string(job.partitions);
+  return {cell(std::to_string(job.job.value)),
+          cell(shm::word(job.state), tone_of(job.state)),
+          cell(view.text(job.circuit.view())),
+          cell(shm::word(job.priority)),
+          cell(view.span(job.submitted, job.finished)),
+          cell(done),
+          partition_bar(partitions, kMarksPerLine, view.style().charset),
+          cell(note_of(view, job))};
+}
+
+}  // namespace
+
+std::string jobs_section(const View& view, std::size_t limit) {
+  std::vector<shm::JobRecord> jobs = view.snapshot().rows<shm::JobRecord>();
+  std::sort(jobs.begin(), jobs.end(), comes_before);
+  TextTable table({{"JOB", Align::kRight},
+                   {"STATE"},
+                   {"CIRCUIT"},
+                   {"PRIORITY"},
+                   {"TIME", Align::kRight},
+                   {"DONE", Align::kRight},
+                   {"PARTITIONS"},
+                   {"NOTE"}});
+  const std::size_t shown = std::min(limit, jobs.size());
+  for (std::size_t i = 0; i < shown; ++i) table.add_row(row_of(view, jobs[i]));
+  if (table.empty()) return "";
+  std::string out = table.text(view.style(), 0);
+  if (shown < jobs.size()) {
+    out += "and " + std::to_string(jobs.size() - shown) + " more; 'vitrine jobs' lists all\n";
+  }
+  return out + stage_legend(view.style().charset).painted(view.style()) + "\n";
+}
+
+}  // namespace vitrine::tools

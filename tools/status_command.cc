@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/status_command.h"
+
+#include <boost/json/serialize.hpp>
+
+#include "shm/snapshot_json.h"
+#include "tools/terminal.h"
+
+namespace vitrine::tools {
+
+void add_status_flags(FlagSet& set, StatusFlags& flags) {
+  set.text("--file", flags.file, "A dead segment or a recording, instead of an instance");
+  set.toggle("--json", flags.json, "JSON and nothing else");
+}
+
+shm::Target target_of(const CommonFlags& common, const StatusFlags& status) {
+  shm::Target target;
+  target.instance = common.instance;
+  if (!status.file.empty()) {
+    target.file = status.file;
+  } else if (!common.segment.empty()) {
+    target.path = common.segment;
+  }
+  return target;
+}
+
+Result<ExitCode> show_status(const CommandContext& context, const StatusFlags& flags,
+                             const StatusScreen& screen) {
+  shm::Attachment attachment(target_of(context.flags, flags));
+  const shm::Observation& observation = attachment.observe_settled();
+  const auto code = static_cast<ExitCode>(shm::exit_code_of(observation));
+  if (!observation.snapshot) {
+    return Error{code, observation.error ? observation.error->text : observation.verdict.reason};
+  }
+  std::string text;
+  if (flags.json) {
+    text = boost::json::serialize(shm::to_json(observation, screen.sections)) + "\n";
+  } else {
+    text = screen.text(View(observation, text_style_of(context.output.descriptor())));
+  }
+  if (const Result<void> written = context.output.write(text); !written) return written.error();
+  return code;
+}
+
+}  // namespace vitrine::tools

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands that show one engine's state share: their flags, the look, the exit code.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/command.h"
+#include "tools/view.h"
+
+namespace vitrine::tools {
+
+struct StatusFlags {
+  std::string file;  // a dead segment or a recording instead of an instance; empty: none
+  bool json = false;
+};
+void add_status_flags(FlagSet& set, StatusFlags& flags);
+
+// Where the flags say to look.
+shm::Target target_of(const CommonFlags& common, const StatusFlags& status);
+
+// One look: as JSON the tables named in `sections` (all when empty), else `text`, which is also
+// shown of an engine that is gone. Errors: kNoInstance, kUnreadable when nothing could be read.
+struct StatusScreen {
+  std::vector<std::string> sections;
+  std::function<std::string(const View&)> text;
+};
+Result<ExitCode> show_status(const CommandContext& context, const StatusFlags& flags,
+                             const StatusScreen& screen);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/view.h"
+
+#include <algorithm>
+
+#include "tools/duration_text.h"
+
+namespace vitrine::tools {
+
+std::string View::age(shm::Instant instant) const {
+  if (!instant.is_set()) return "-";
+  std::int64_t age_ns = snapshot().age_ns(instant);
+  if (engine_is_gone()) age_ns -= static_cast<std::int64_t>(snapshot().heartbeat_age_ns);
+  return duration_text(static_cast<std::uint64_t>(std::max<std::int64_t>(age_ns, 0)));
+}
+
+std::string View::span(shm::Instant begin, shm::Instant end) const {
+  if (!begin.is_set() || !end.is_set()) return age(begin);
+  return duration_text(end.ns > begin.ns ? end.ns - begin.ns : 0);
+}
+
+std::string View::text(std::string_view text) const {
+  return text.empty() ? "-" : printable(text, style_.charset);
+}
+
+std::string View::number(shm::Index index) const {
+  return index.is_set() ? std::to_string(index.number()) : "-";
+}
+
+}  // namespace vitrine::tools

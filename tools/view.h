@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every section of a status screen is made from: one observation, and how text is to look.
+//
+// Why   sections are pure functions of a View, so tests compare them with text written by hand.
+//       Texts and numbers of a segment are untrusted; they reach a terminal through text() only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "shm/attachment.h"
+#include "tools/styled_text.h"
+
+namespace vitrine::tools {
+
+class View {
+ public:
+  // Requires an observation with a snapshot; both outlive the view.
+  View(const shm::Observation& observation, const TextStyle& style)
+      : observation_(observation), style_(style) {}
+
+  const shm::Observation& observation() const { return observation_; }
+  const shm::Snapshot& snapshot() const { return *observation_.snapshot; }
+  const TextStyle& style() const { return style_; }
+  bool engine_is_gone() const { return !shm::is_alive(observation_.verdict.word); }
+
+  // Time from the instant to now, or to the last heartbeat of an engine that is gone: what it had
+  // been doing then, and for how long. "-" when absent, "0ms" for an instant to come.
+  std::string age(shm::Instant instant) const;
+  // Time between two instants; to now when only the first is set.
+  std::string span(shm::Instant begin, shm::Instant end) const;
+  // Text from the segment, made safe; "-" when empty.
+  std::string text(std::string_view text) const;
+  // A number that may be absent.
+  std::string number(shm::Index index) const;
+
+ private:
+  const shm::Observation& observation_;
+  TextStyle style_;
+};
+
+// The sections; each ends with a line break, and is empty when there is nothing to show.
+std::string header_section(const View& view);  // verdict and evidence, who, since when
+std::string devices_section(const View& view);
+std::string workers_section(const View& view);
+std::string memory_section(const View& view);       // the budget by consumer
+std::string allocations_section(const View& view);  // resident keys and matrices
+std::string queues_section(const View& view);
+std::string failures_section(const View& view);  // the last few failed jobs, newest first
+// Partitions between pending and final: what a dead engine was doing.
+std::string partitions_section(const View& view);
+// The first `limit` jobs: unfinished ones by id, then finished ones, newest first.
+std::string jobs_section(const View& view, std::size_t limit);
+
+}  // namespace vitrine::tools

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program `vitrine`: sees into an engine and gives it work.
+#include <csignal>
+
+#include "tools/command_line.h"
+#include "tools/diagnostics.h"
+#include "tools/external_command.h"
+
+int main(int argument_count, char** arguments) {
+  using namespace vitrine::tools;
+  if (const auto name = external_command_name(argument_count, arguments)) {
+    const Error error = run_external_command(*name, arguments + 1);
+    Diagnostics(LogLevel::kInfo, LogFormat::kText).error(error.text);
+    return static_cast<int>(error.code);
+  }
+  // A reader that goes away is noticed at the write (tools/output.h).
+  std::signal(SIGPIPE, SIG_IGN);
+  return static_cast<int>(run_command_line(argument_count, arguments));
+}
