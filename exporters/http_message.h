@@ -19,7 +19,8 @@ struct Header {
 // As it came over the connection: nothing is decoded, nothing is checked yet.
 struct RequestHead {
   std::string method;
-  std::string target;  // raw, with its query
+  std::string target;   // raw, with its query
+  std::string version;  // HTTP/1.1
   std::vector<Header> headers;
   std::string local_address;  // numeric address the client reached; empty on a Unix socket
 

@@ -29,11 +29,32 @@ std::string_view fault_of_target(std::string_view target) {
   return {};
 }
 
-// Content-Length: 0 says that there is no body; everything else announces one.
+bool is_token(std::string_view name) {
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  return !name.empty() && std::all_of(name.begin(), name.end(), [&](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+           kMarks.find(letter) != kMarks.npos;
+  });
+}
+
+bool begins(std::string_view text, std::string_view prefix) {
+  return equals_ignoring_case(text.substr(0, prefix.size()), prefix);
+}
+
+// Content-Length: 0 says that there is no body; everything else announces one. The server library
+// joins a folded line to the name before it (Content-Length5), hence names are compared by their
+// beginning.
 bool announces_body(const RequestHead& head) {
-  if (head.count("Transfer-Encoding") > 0) return true;
-  const std::size_t lengths = head.count("Content-Length");
-  return lengths > 1 || (lengths == 1 && head.value("Content-Length") != "0");
+  std::size_t lengths = 0;
+  for (const Header& header : head.headers) {
+    if (begins(header.name, "Transfer-Encoding")) return true;
+    if (!begins(header.name, "Content-Length")) continue;
+    if (++lengths > 1 || header.name.size() != std::string_view("Content-Length").size() ||
+        header.value != "0") {
+      return true;
+    }
+  }
+  return false;
 }
 
 // The host without its port, brackets and trailing dot; empty when the value is no host.
@@ -81,14 +102,18 @@ std::optional<Refusal> refuse_malformed(const RequestHead& head) {
   if (const std::string_view fault = fault_of_target(head.target); !fault.empty()) {
     return Refusal{400, std::string(fault)};
   }
+  for (const Header& header : head.headers) {
+    if (!is_token(header.name)) return Refusal{400, "a header's name holds a byte that it may not"};
+  }
   if (announces_body(head)) return Refusal{400, "a request here has no body"};
   if (head.count("Host") > 1) return Refusal{400, "more than one Host"};
+  if (head.count("Host") == 0 && head.version != "HTTP/1.0") return Refusal{400, "no Host"};
   return std::nullopt;
 }
 
 std::optional<Refusal> refuse_foreign(const RequestHead& head, const RequestRules& rules) {
   const bool over_network = !head.local_address.empty();
-  if (over_network && head.count("Host") == 0) return Refusal{400, "a request needs a Host"};
+  if (over_network && head.count("Host") == 0) return Refusal{400, "no Host"};
   if (over_network && !is_own_host(host_name(head.value("Host")), head, rules)) {
     return Refusal{421, "this Host is not served here; --allow-host NAME allows it"};
   }

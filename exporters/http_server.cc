@@ -85,6 +85,17 @@ LibraryResponse wrap(const SharedResponse& answer) {
   return response;
 }
 
+// One request, from its first line to the end of its answer.
+struct Request {
+  std::string target;
+  SharedResponse answer;  // once the head is complete
+};
+
+struct FirstLine {
+  const char* method;
+  const char* version;
+};
+
 SharedResponse no_room() {
   Response response = problem(503, "too many connections");
   response.headers.push_back({"Retry-After", "1"});
@@ -104,27 +115,37 @@ struct HttpServer::Service {
       : handler(std::move(request_handler)), deadlines(limits) {}
 
   // The first callback of a request: the only one that sees the target as it was sent.
-  static void* remember_target(void*, const char* target, MHD_Connection*) {
-    return new std::string(target);
+  static void* begin_request(void*, const char* target, MHD_Connection*) {
+    return new Request{target, nullptr};
   }
 
-  MHD_Result answer(MHD_Connection* connection, const char* method, const std::string& target) {
+  // Called when the head is complete and again when the request is. An answer to the first call
+  // ends the connection without reading on, so that is where an answer that closes is given.
+  MHD_Result proceed(MHD_Connection* connection, FirstLine line, Request& request) {
+    if (request.answer == nullptr) {
+      request.answer = answer_to(connection, line, request.target);
+      if (request.answer->connection == Connection::kKeep) return MHD_YES;
+    }
+    const LibraryResponse wrapped = wrap(request.answer);
+    if (!wrapped) return MHD_NO;
+    const unsigned status = static_cast<unsigned>(request.answer->status);
+    return MHD_queue_response(connection, status, wrapped.get());
+  }
+
+  SharedResponse answer_to(MHD_Connection* connection, FirstLine line, const std::string& target) {
     RequestHead head;
-    head.method = method;
+    head.method = line.method;
+    head.version = line.version;
     head.target = target;
     MHD_get_connection_values(connection, MHD_HEADER_KIND, collect_header, &head.headers);
     const int descriptor = socket_of(connection);
     head.local_address = local_address(descriptor);
-    const bool has_room = deadlines.begin_answer(descriptor, shm::monotonic_ns());
-    const SharedResponse response = has_room ? handler(head) : no_room();
-    const LibraryResponse wrapped = wrap(response);
-    if (!wrapped) return MHD_NO;
-    return MHD_queue_response(connection, static_cast<unsigned>(response->status), wrapped.get());
+    return deadlines.begin_answer(descriptor, shm::monotonic_ns()) ? handler(head) : no_room();
   }
 
   static void finish_request(void* cls, MHD_Connection* connection, void** request,
                              MHD_RequestTerminationCode) {
-    delete static_cast<std::string*>(*request);
+    delete static_cast<Request*>(*request);
     *request = nullptr;
     static_cast<Service*>(cls)->deadlines.answered(socket_of(connection), shm::monotonic_ns());
   }
@@ -141,24 +162,22 @@ struct HttpServer::Service {
     }
   }
 
-  // The library's own signature. Called when the head is complete; answering at once, before any
-  // body is read, is what ends a connection that announced one.
-  inline static const MHD_AccessHandlerCallback on_head =
-      [](void* cls, MHD_Connection* connection, const char*, const char* method, const char*,
-         const char*, std::size_t*, void** request) {
-        return static_cast<Service*>(cls)->answer(connection, method,
-                                                  *static_cast<const std::string*>(*request));
+  // The library's own signature.
+  inline static const MHD_AccessHandlerCallback on_request =
+      [](void* cls, MHD_Connection* connection, const char*, const char* method,
+         const char* version, const char*, std::size_t*, void** request) {
+        return static_cast<Service*>(cls)->proceed(connection, FirstLine{method, version},
+                                                   *static_cast<Request*>(*request));
       };
 
   Daemon start_daemon(int listen_descriptor, const ConnectionLimits& limits) {
     return Daemon(MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME, 0, nullptr, nullptr, on_head, this,
-        MHD_OPTION_LISTEN_SOCKET, listen_descriptor, MHD_OPTION_CONNECTION_LIMIT,
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME, 0, nullptr, nullptr, on_request,
+        this, MHD_OPTION_LISTEN_SOCKET, listen_descriptor, MHD_OPTION_CONNECTION_LIMIT,
         static_cast<unsigned>(limits.accepted), MHD_OPTION_CONNECTION_TIMEOUT, kIdleTimeoutSeconds,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemoryBytes, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_URI_LOG_CALLBACK, &remember_target, nullptr, MHD_OPTION_NOTIFY_COMPLETED,
-        &finish_request, this, MHD_OPTION_NOTIFY_CONNECTION, &watch_connection, this,
-        MHD_OPTION_END));
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemoryBytes, MHD_OPTION_URI_LOG_CALLBACK,
+        &begin_request, nullptr, MHD_OPTION_NOTIFY_COMPLETED, &finish_request, this,
+        MHD_OPTION_NOTIFY_CONNECTION, &watch_connection, this, MHD_OPTION_END));
   }
 };
 
