@@ -46,13 +46,16 @@ describe('development keys', () => {
     }
   }
 
-  for (const circuit of ['chain', 'sha256', 'poseidon-like']) {
-    it(`of the synthetic circuit ${circuit} work in both provers`, () =>
-      withScratchFolder(async (scratch) => {
-        const argumentList = ['--circuit', circuit, '--log2', '10', '--insecure', '--out', scratch];
-        runExpectingSuccess('vitrine-genkey', argumentList);
-        await checkKey(scratch, path.join(scratch, 'witness.wtns'));
-      }));
+  for (const curve of curves) {
+    for (const circuit of ['chain', 'sha256', 'poseidon-like']) {
+      it(`of the synthetic circuit ${circuit} work in both provers, ${curve}`, () =>
+        withScratchFolder(async (scratch) => {
+          runExpectingSuccess('vitrine-genkey', [
+            '--circuit', circuit, '--log2', '10', '--curve', curve, '--insecure', '--out', scratch,
+          ]);
+          await checkKey(scratch, path.join(scratch, 'witness.wtns'));
+        }));
+    }
   }
 
   it('are made only when asked for by --insecure', () =>
