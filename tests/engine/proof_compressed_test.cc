@@ -29,6 +29,12 @@ const std::string kG2 =
     "2b7e024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8"
     "c121bdb8";
 
+// The first digit says compressed and infinity; 2 more is the bit of the larger root.
+std::string with_larger_root_bit(std::string encoding) {
+  encoding.front() = 'b';
+  return encoding;
+}
+
 TEST_CASE("generators compress to their published encodings") {
   CHECK(hex(compress(Bls12_381::G1::generator())) == kG1);
   CHECK(hex(compress(Bls12_381::G2::generator())) == kG2);
@@ -36,9 +42,9 @@ TEST_CASE("generators compress to their published encodings") {
 
 TEST_CASE("of two opposite points the one with the larger y has its bit set") {
   const auto g1 = compress(Bls12_381::G1::generator().negated());
-  CHECK(hex(g1) == "b" + kG1.substr(1));
+  CHECK(hex(g1) == with_larger_root_bit(kG1));
   const auto g2 = compress(Bls12_381::G2::generator().negated());
-  CHECK(hex(g2) == "b" + kG2.substr(1));
+  CHECK(hex(g2) == with_larger_root_bit(kG2));
 }
 
 TEST_CASE("infinity has only its flags") {

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command-line contract of vitrine-prove, vitrine-verify and vitrine-genkey.
+#include <sys/wait.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fstream>
+
+#include "engine/proof_json.h"
+#include "tests/engine/container_bytes.h"
+#include "tests/engine/real_inputs.h"
+#include "tests/engine/scratch_folder.h"
+
+namespace vitrine::engine::testing {
+namespace {
+
+using Catch::Matchers::Contains;
+
+struct Ended {
+  int exit_code = -1;
+  std::string out, err;
+};
+
+class Programs {
+ public:
+  // Runs VITRINE_BIN/`command`, a program's name and its arguments.
+  Ended run(const std::string& command) const {
+    const std::string out = (scratch_ / "stdout").string();
+    const std::string err = (scratch_ / "stderr").string();
+    const std::string line =
+        std::string(VITRINE_BIN) + "/" + command + " >" + out + " 2>" + err + " </dev/null";
+    const int status = std::system(line.c_str());
+    REQUIRE(WIFEXITED(status));
+    return {WEXITSTATUS(status), read_file(out), read_file(err)};
+  }
+  std::string file(const std::string& name) const { return (scratch_ / name).string(); }
+
+ private:
+  ScratchFolder scratch_;
+};
+
+bool is_one_line(const std::string& text) {
+  return text.size() > 1 && text.find('\n') == text.size() - 1;
+}
+
+std::string key_and_witness(const std::filesystem::path& folder, int witness) {
+  return " --zkey " + (folder / "circuit.zkey").string() + " --wtns " +
+         (folder / ("witness." + std::to_string(witness) + ".wtns")).string();
+}
+
+std::string verify_command(const std::filesystem::path& folder, const std::string& proof,
+                           const std::string& inputs) {
+  return "vitrine-verify --vkey " + (folder / "verification_key.json").string() + " --proof " +
+         proof + " --public " + inputs;
+}
+
+TEST_CASE("one witness gives proof.json and public.json, which verify") {
+  const Programs programs;
+  for (const char* curve : {"bn128", "bls12381"}) {
+    const auto folder = circuit_folder(curve, "demo");
+    const Ended proved =
+        programs.run("vitrine-prove" + key_and_witness(folder, 1) + " --out " + programs.file("o"));
+    CHECK(proved.exit_code == 0);
+    CHECK_THAT(proved.err, Contains("partition 1 of 1"));
+    const std::string proof = programs.file("o/proof.json");
+    const std::string inputs = programs.file("o/public.json");
+    CHECK(read_file(inputs) == read_file(folder / "public.json"));
+    const Ended verified = programs.run(verify_command(folder, proof, inputs));
+    CHECK(verified.exit_code == 0);
+    CHECK(verified.out == "valid\n");
+    const Ended positional =
+        programs.run("vitrine-verify " + (folder / "verification_key.json").string() + " " +
+                     inputs + " " + proof);
+    CHECK(positional.exit_code == 0);
+  }
+}
+
+TEST_CASE("more witnesses give numbered files, in order") {
+  const Programs programs;
+  const auto folder = circuit_folder("bn128", "demo");
+  const Ended proved =
+      programs.run("vitrine-prove --quiet --timings" + key_and_witness(folder, 2) + " --wtns " +
+                   (folder / "witness.1.wtns").string() + " --out " + programs.file("o"));
+  CHECK(proved.exit_code == 0);
+  CHECK(proved.err.empty());
+  CHECK_THAT(proved.out, Contains("prove_finish"));
+  CHECK(read_file(programs.file("o/public.1.json")) == read_file(folder / "public.json"));
+  for (const std::string number : {"0", "1"}) {
+    CHECK(programs
+              .run(verify_command(folder, programs.file("o/proof." + number + ".json"),
+                                  programs.file("o/public." + number + ".json")))
+              .exit_code == 0);
+  }
+}
+
+TEST_CASE("the positional form writes the files it is given") {
+  const Programs programs;
+  const auto folder = circuit_folder("bls12381", "multiplier");
+  const std::string proof = programs.file("p.json");
+  const std::string inputs = programs.file("i.json");
+  const Ended proved =
+      programs.run("vitrine-prove " + (folder / "circuit.zkey").string() + " " +
+                   (folder / "witness.2.wtns").string() + " " + proof + " " + inputs);
+  CHECK(proved.exit_code == 0);
+  CHECK(programs.run(verify_command(folder, proof, inputs)).exit_code == 0);
+}
+
+TEST_CASE("wrong arguments give one line that names them, and exit 2") {
+  const Programs programs;
+  const std::pair<const char*, const char*> examples[] = {
+      {"vitrine-prove --bogus", "--bogus"},
+      {"vitrine-prove", "expected --zkey"},
+      {"vitrine-prove a b c", "expected --zkey"},
+      {"vitrine-prove --zkey a --wtns b", "--out"},
+      {"vitrine-prove --zkey a --wtns b --out c --threads 0", "--threads"},
+      {"vitrine-prove --zkey a --wtns b --out c --threads many", "--threads"},
+      {"vitrine-prove --instance UPPER a b c d", "UPPER"},
+      {"vitrine-prove --log-format xml a b c d", "--log-format"},
+      {"vitrine-verify --bogus", "--bogus"},
+      {"vitrine-verify a b", "expected --vkey"},
+      {"vitrine-genkey --bogus", "--bogus"},
+      {"vitrine-genkey --circuit chain --log2 8 --out x", "--insecure"},
+      {"vitrine-genkey --circuit chain --log2 2 --insecure --out x", "--log2"},
+      {"vitrine-genkey --circuit spiral --log2 8 --insecure --out x", "--circuit"},
+      {"vitrine-genkey --insecure --out x", "--r1cs or --circuit"},
+      {"vitrine-genkey --circuit chain --log2 8 --insecure", "--out"},
+  };
+  for (const auto& [command, named] : examples) {
+    CAPTURE(command);
+    const Ended ended = programs.run(command);
+    CHECK(ended.exit_code == 2);
+    CHECK(is_one_line(ended.err));
+    CHECK_THAT(ended.err, Contains(named));
+    CHECK(ended.out.empty());
+  }
+}
+
+TEST_CASE("every program tells its help and version") {
+  const Programs programs;
+  for (const std::string program : {"vitrine-prove", "vitrine-verify", "vitrine-genkey"}) {
+    const Ended version = programs.run(program + " --version");
+    CHECK(version.exit_code == 0);
+    CHECK(version.out == program + " " VITRINE_VERSION "\n");
+    const Ended help = programs.run(program + " --help");
+    CHECK(help.exit_code == 0);
+    CHECK_THAT(help.out, Contains("--instance"));
+  }
+}
+
+TEST_CASE("bad input files give one line that names them, and exit 1") {
+  const Programs programs;
+  const auto folder = circuit_folder("bn128", "demo");
+  const std::string out = " --out " + programs.file("o");
+  SECTION("no such key") {
+    const Ended ended = programs.run("vitrine-prove --zkey absent --wtns absent" + out);
+    CHECK(ended.exit_code == 1);
+    CHECK(is_one_line(ended.err));
+    CHECK_THAT(ended.err, Contains("absent: cannot be opened"));
+  }
+  SECTION("witness of another circuit") {
+    const Ended ended =
+        programs.run("vitrine-prove --zkey " + (folder / "circuit.zkey").string() + " --wtns " +
+                     (circuit_folder("bn128", "multiplier") / "witness.0.wtns").string() + out);
+    CHECK(ended.exit_code == 1);
+    CHECK(is_one_line(ended.err));
+    CHECK_FALSE(std::filesystem::exists(programs.file("o/proof.json")));
+  }
+  SECTION("witness that satisfies nothing") {
+    ContainerBytes witness(folder / "witness.1.wtns");
+    witness.flip_bit(8 * (witness.section(2).begin + 32 * 100));
+    witness.write(programs.file("w.wtns"));
+    const Ended ended = programs.run("vitrine-prove --zkey " + (folder / "circuit.zkey").string() +
+                                     " --wtns " + programs.file("w.wtns") + out);
+    CHECK(ended.exit_code == 1);
+    CHECK(is_one_line(ended.err));
+    CHECK_THAT(ended.err, Contains("does not verify"));
+    CHECK_FALSE(std::filesystem::exists(programs.file("o/proof.json")));
+  }
+  SECTION("wrong public input") {
+    std::string text = read_file(folder / "public.json");
+    PublicInputs inputs = parse_public(text).value();
+    inputs.values[0][0] ^= 1;
+    std::ofstream(programs.file("i.json")) << public_to_json(inputs);
+    const Ended ended = programs.run(
+        verify_command(folder, (folder / "proof.json").string(), programs.file("i.json")));
+    CHECK(ended.exit_code == 1);
+    CHECK(is_one_line(ended.err));
+    CHECK_THAT(ended.err, Contains("invalid"));
+  }
+  SECTION("unwritable folder") {
+    std::ofstream(programs.file("file")) << "in the way";
+    const Ended ended = programs.run("vitrine-prove" + key_and_witness(folder, 1) + " --out " +
+                                     programs.file("file/o"));
+    CHECK(ended.exit_code == 1);
+    CHECK(is_one_line(ended.err));
+  }
+}
+
+TEST_CASE("a key without a contribution proves only when asked to be insecure") {
+  const Programs programs;
+  const auto folder = circuit_folder("bn128", "multiplier");
+  const std::string command = "vitrine-prove --zkey " + (folder / "circuit_0000.zkey").string() +
+                              " --wtns " + (folder / "witness.1.wtns").string() + " --out " +
+                              programs.file("o");
+  const Ended refused = programs.run(command);
+  CHECK(refused.exit_code == 1);
+  CHECK_THAT(refused.err, Contains("contribution"));
+  CHECK(programs.run(command + " --insecure").exit_code == 0);
+}
+
+TEST_CASE("generated keys and witnesses prove from the command line") {
+  const Programs programs;
+  const std::string out = programs.file("k");
+  const Ended made = programs.run(
+      "vitrine-genkey --circuit sha256 --curve bls12381 --log2 10 --witnesses 2 --insecure --out " +
+      out);
+  CHECK(made.exit_code == 0);
+  const Ended proved =
+      programs.run("vitrine-prove --zkey " + out + "/circuit.zkey --wtns " + out +
+                   "/witness.0.wtns --wtns " + out + "/witness.1.wtns --out " + out);
+  CHECK(proved.exit_code == 0);
+  CHECK(read_file(out + "/public.0.json") != read_file(out + "/public.1.json"));
+  CHECK(programs
+            .run("vitrine-verify " + out + "/verification_key.json " + out + "/public.1.json " +
+                 out + "/proof.1.json")
+            .exit_code == 0);
+  const Ended again = programs.run("vitrine-genkey --r1cs " + out + "/circuit.r1cs --insecure" +
+                                   " --out " + programs.file("again"));
+  CHECK(again.exit_code == 0);
+}
+
+}  // namespace
+}  // namespace vitrine::engine::testing
