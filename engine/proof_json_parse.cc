@@ -87,10 +87,12 @@ std::string_view text_member(const json::object& object, std::string_view name) 
   return text == nullptr ? std::string_view() : std::string_view(*text);
 }
 
-// The curve of an object that says it is of the groth16 protocol.
+// The curve of an object that says it is of the groth16 protocol. Provers that know one curve leave
+// it out, and that is bn128.
 Result<CurveId> parse_curve(const json::object& object) {
   if (text_member(object, "protocol") != "groth16")
     return wrong("protocol", "expected \"groth16\"");
+  if (!object.contains("curve")) return CurveId::kBn254;
   const auto curve = curve_from_name(text_member(object, "curve"));
   if (!curve) return wrong("curve", "expected \"bn128\" or \"bls12381\"");
   return *curve;

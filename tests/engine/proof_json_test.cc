@@ -77,6 +77,13 @@ TEST_CASE("a proof that snarkjs would not write is refused with the field's name
   CHECK_THAT(refusal(std::string(100000, '[')), Contains("not JSON"));
 }
 
+TEST_CASE("a proof that names no curve is of bn128, as other provers write it") {
+  const auto folder = circuit_folder("bn128", "demo");
+  const std::string text = read_file(folder / "proof.json");
+  const std::string named_none = replaced(text, ",\n \"curve\": \"bn128\"", "");
+  CHECK(proof_to_json(parse_proof(named_none).value()) == text);
+}
+
 TEST_CASE("public inputs that are no decimal strings are refused") {
   for (const char* text : {"{}", "[1]", "[\"\"]", "[\"1e3\"]", "[\" 1\"]", "[[\"1\"]]", "null"}) {
     CAPTURE(text);
