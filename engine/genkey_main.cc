@@ -37,7 +37,7 @@ void add_options(CLI::App& app, GenkeyOptions& options) {
       ->check(CLI::IsMember({"bn128", "bls12381"}));
   app.add_option("--witnesses", options.witnesses, "different witnesses of the synthetic circuit")
       ->check(CLI::Range(1, 256));
-  app.add_option("--out", options.out, "folder for the files")->required();
+  app.add_option("--out", options.out, "folder for the files");
   app.add_option("--threads", options.threads, "threads to compute with")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--insecure", options.insecure, "yes, the key protects nothing");
@@ -46,6 +46,7 @@ void add_options(CLI::App& app, GenkeyOptions& options) {
 // What is wrong with the arguments together, if anything.
 std::optional<std::string> check_options(const GenkeyOptions& options) {
   if (options.r1cs.empty() == options.circuit.empty()) return "expected --r1cs or --circuit";
+  if (options.out.empty()) return "expected --out";
   if (!options.insecure) {
     return "--insecure is missing: whoever makes such a key can forge proofs, so it has to be "
            "asked for";
