@@ -8,7 +8,9 @@
 //     2048  HotLines           single atomics, each on its own 128 bytes
 //     ....  tables             per row: one 128-byte line with `head`, then kSlots slots
 //     ....  event ring         one 128-byte line with `head`, then `count` events
-//   A slot is the payload rounded up to 64 bytes; sections begin on 4096-byte pages.
+//   A slot is the payload rounded up to 64 bytes; sections begin on 4096-byte pages. The second
+//   word of a table's first line says how many of its rows were ever used (zero: not told), so
+//   that a snapshot need not look at the rest.
 // Units    offsets in bytes from the start of the segment; native byte order, named in the header.
 // Writer   fills everything up to the tables before the segment has a name (shm/publication.h).
 // Crash    nothing here ever says "being written": `head` and `commit` name complete things only.

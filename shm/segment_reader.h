@@ -5,7 +5,7 @@
 //          are, it never crashes, loops or reads outside: the layout is checked once at attach,
 //          rows are copied through a guard that turns a vanished page into an error.
 // Threads  one at a time; different readers are independent.
-// Cost     a snapshot is one load per empty row and one copy per row in use; no system call.
+// Cost     a snapshot is one copy per row in use; no system call.
 #pragma once
 
 #include <cstdint>

@@ -31,9 +31,19 @@ ReadOutcome TableCopy<Record>::copy_row(std::uint32_t row, std::uint64_t commit,
 }
 
 template <class Record>
+std::uint32_t TableCopy<Record>::rows_ever_used() const noexcept {
+  if (place_.count == 0) return 0;
+  const auto& told = reinterpret_cast<const std::uint64_t*>(table_)[1];
+  // Relaxed: `commit` was loaded with acquire before, so this covers every row of that commit.
+  const std::uint64_t used = MappedMemory::load(told, std::memory_order_relaxed);
+  return used == 0 || used > place_.count ? place_.count : static_cast<std::uint32_t>(used);
+}
+
+template <class Record>
 bool TableCopy<Record>::run(std::uint64_t commit, std::uint32_t& busy_rows) noexcept {
   used_ = 0;
-  for (std::uint32_t row = 0; row < place_.count; ++row) {
+  const std::uint32_t end = rows_ever_used();
+  for (std::uint32_t row = 0; row < end; ++row) {
     Record& out = rows_[used_];
     ReadOutcome outcome = copy_row(row, commit, out);
     if (outcome == ReadOutcome::kBusy && commit != kAnyCommit) return false;

@@ -4,7 +4,7 @@
 // Reader   run() walks every table at one commit and starts again with a newer commit when a row
 //          was lapped; after kTriesMax walks it takes each row's newest. Bounded whatever the
 //          writer does, dead or alive.
-// Cost     one load per row never used, one copy per other row.
+// Cost     one copy per row in use; rows beyond the highest that was ever used are not looked at.
 // Why      run() may be left in the middle by the guard against lost pages, so it works in room
 //          that was made at attach and owns nothing.
 // Source   the walk: H.-J. Boehm (see shm/protocol.h), with versions instead of one.
@@ -37,6 +37,7 @@ class TableCopy {
   std::span<const Record> present() const { return std::span(rows_).first(used_); }
 
  private:
+  std::uint32_t rows_ever_used() const noexcept;
   ReadOutcome copy_row(std::uint32_t row, std::uint64_t commit, Record& out) const noexcept;
 
   SectionPlace place_;

@@ -50,6 +50,7 @@ class TableWriter {
     const bool has_touched = !touched_.empty();
     for (const std::uint32_t row : touched_) {
       is_touched_[row] = 0;
+      state_use_of(row);
       rows_[row].identity.stamp = stamp;
       std::uint64_t words[sizeof(Record) / 8];
       std::memcpy(words, &rows_[row], sizeof(Record));
@@ -66,7 +67,17 @@ class TableWriter {
             reinterpret_cast<std::uint64_t*>(record + kLineBytes), slot_bytes(sizeof(Record)) / 8};
   }
 
+  // Stored before the row's head, which readers load after `commit`: whoever sees a commit sees
+  // how many rows it used. Relaxed, because the release of that commit orders it (W3).
+  void state_use_of(std::uint32_t row) noexcept {
+    if (row < used_) return;
+    used_ = row + 1;
+    auto* line = reinterpret_cast<std::uint64_t*>(section_);
+    MappedMemory::store(line[1], used_, std::memory_order_relaxed);
+  }
+
   std::byte* section_ = nullptr;
+  std::uint32_t used_ = 0;  // rows up to the highest that was ever touched
   std::vector<Record> rows_;
   std::vector<std::uint8_t> is_touched_;
   std::vector<std::uint32_t> touched_;
