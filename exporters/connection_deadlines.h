@@ -17,8 +17,8 @@ namespace vitrine::exporters {
 
 struct ConnectionLimits {
   std::size_t connections = 192;  // above this idle ones are shut down, then requests get 503
-  std::size_t accepted = 256;     // the library's own limit, which must never be reached
-  std::uint64_t head_ns = 5'000'000'000;     // from the first byte we could read to a whole head
+  std::size_t accepted = 256;     // the library's own limit a listener: never to be reached
+  std::uint64_t head_ns = 5'000'000'000;     // from the connection to a whole head
   std::uint64_t answer_ns = 30'000'000'000;  // to take the whole answer
   std::uint64_t idle_ns = 15'000'000'000;    // from an answer to the next whole head
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/json/object.hpp>
+#include <utility>
 
 #include "exporters/json_text.h"
 
@@ -53,14 +54,20 @@ bool equals_ignoring_case(std::string_view a, std::string_view b) {
                     [](char x, char y) { return lower(x) == lower(y); });
 }
 
+Response data_response(int status, std::string content_type, std::string body) {
+  Response response;
+  response.status = status;
+  response.content_type = std::move(content_type);
+  response.headers.push_back(
+      {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"});
+  response.body = std::move(body);
+  return response;
+}
+
 Response problem(int status, std::string_view detail) {
   boost::json::object document{
       {"type", "about:blank"}, {"title", title_of(status)}, {"status", status}, {"detail", detail}};
-  Response response;
-  response.status = status;
-  response.content_type = "application/problem+json";
-  response.body = json_text(document) + "\n";
-  return response;
+  return data_response(status, "application/problem+json", json_text(document) + "\n");
 }
 
 }  // namespace vitrine::exporters

@@ -49,6 +49,9 @@ using RequestHandler = std::function<SharedResponse(const RequestHead&)>;
 // Compares ASCII letters without regard to case, as header and host names are compared.
 bool equals_ignoring_case(std::string_view a, std::string_view b);
 
+// An answer of data, which no browser may run or show inside another page.
+Response data_response(int status, std::string content_type, std::string body);
+
 // An error as problem JSON. `detail` is one sentence for a person.
 // Source   RFC 9457.
 Response problem(int status, std::string_view detail);

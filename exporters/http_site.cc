@@ -15,13 +15,6 @@ namespace vitrine::exporters {
 
 namespace {
 
-constexpr char kDataPolicy[] = "default-src 'none'; frame-ancestors 'none'";
-
-Response with_data_policy(Response response) {
-  response.headers.push_back({"Content-Security-Policy", kDataPolicy});
-  return response;
-}
-
 SharedResponse shared(Response response) {
   return std::make_shared<const Response>(std::move(response));
 }
@@ -30,22 +23,15 @@ SharedResponse refused(const Refusal& refusal) {
   Response response = problem(refusal.status, refusal.detail);
   if (refusal.status == 405) response.headers.push_back({"Allow", "GET, HEAD"});
   response.connection = Connection::kClose;
-  return shared(with_data_policy(std::move(response)));
+  return shared(std::move(response));
 }
 
 Response json_response(const boost::json::value& document) {
-  Response response;
-  response.content_type = "application/json";
-  response.body = json_text(document) + "\n";
-  return with_data_policy(std::move(response));
+  return data_response(200, "application/json", json_text(document) + "\n");
 }
 
-Response plain_response(int status, std::string text) {
-  Response response;
-  response.status = status;
-  response.content_type = "text/plain; charset=utf-8";
-  response.body = std::move(text) + "\n";
-  return with_data_policy(std::move(response));
+Response plain_response(int status, const std::string& text) {
+  return data_response(status, "text/plain; charset=utf-8", text + "\n");
 }
 
 std::string verdict_text(const shm::Observation& observation) {
@@ -60,7 +46,7 @@ bool is_gone(const shm::Observation& observation) {
 }
 
 Response status_response(const shm::Observation& observation) {
-  if (is_gone(observation)) return with_data_policy(problem(503, verdict_text(observation)));
+  if (is_gone(observation)) return problem(503, verdict_text(observation));
   return json_response(status_document(*observation.snapshot));
 }
 
@@ -115,7 +101,7 @@ SharedResponse HttpSite::answer(const RequestHead& head) {
   }
   if (found) return (this->*route->answer)(query);
   if (std::optional<Response> page = page_response(path)) return shared(*std::move(page));
-  return shared(with_data_policy(problem(404, "nothing is served at this path")));
+  return shared(problem(404, "nothing is served at this path"));
 }
 
 SharedResponse HttpSite::status(std::string_view) {
@@ -124,7 +110,7 @@ SharedResponse HttpSite::status(std::string_view) {
 
 SharedResponse HttpSite::snapshot(std::string_view query_text) {
   const Result<SnapshotQuery> query = parse_snapshot_query(query_text);
-  if (!query) return shared(with_data_policy(problem(400, query.error().text)));
+  if (!query) return shared(problem(400, query.error().text));
   return cache_.get(*engine_.moment(), "snapshot\n" + query->canonical_text(),
                     [&query](const shm::Observation& observation) {
                       return snapshot_response(observation, *query);
