@@ -37,6 +37,14 @@ void stop_jobs(Change& change, bool (*concerns)(const Job&)) {
   }
 }
 
+void show_closed(EngineState& state, int exit_code) {
+  state.change([&](Change& change) {
+    change.publish().stopped(static_cast<std::uint32_t>(exit_code));
+    change.set_life(shm::EngineLife::kClosed, static_cast<std::uint32_t>(exit_code));
+    change.log({JournalLevel::kInfo, "closed", 0, 0, {}, {}, {}, {}, {}});
+  });
+}
+
 }  // namespace
 
 struct Engine::Parts {
@@ -131,7 +139,9 @@ std::optional<Refusal> Engine::refusal_in_advance(const std::string& circuit) {
   return parts_->state->look([&](EngineModel& model) { return expected_refusal(model, circuit); });
 }
 
-std::optional<JobStatus> Engine::status(JobId id) { return wait(id, Deadline::min()); }
+std::optional<JobStatus> Engine::status(JobId id) {
+  return wait(id, std::chrono::steady_clock::now());
+}
 
 std::optional<JobStatus> Engine::wait(JobId id, Deadline deadline) {
   std::optional<JobStatus> status;
@@ -231,16 +241,14 @@ void Engine::close(int exit_code) {
   state.change([](Change& change) { change.model().stopping = true; });
   for (std::thread& stage : parts_->stages) stage.join();
   parts_->heartbeat->stop();
-  state.change([&](Change& change) {
-    change.publish().stopped(static_cast<std::uint32_t>(exit_code));
-    change.set_life(shm::EngineLife::kClosed, static_cast<std::uint32_t>(exit_code));
-    change.log({JournalLevel::kInfo, "closed", 0, 0, {}, {}, {}, {}, {}});
-  });
+  show_closed(state, exit_code);
   if (parts_->options.segment_end == EngineOptions::SegmentEnd::kRemove) {
     state.writer().unlink_name();
   }
   parts_->is_closed = true;
 }
+
+void Engine::close_unfinished(int exit_code) { show_closed(*parts_->state, exit_code); }
 
 bool Engine::is_shared() const { return parts_->state->writer().is_shared(); }
 const shm::SegmentWriter& Engine::segment() const { return parts_->state->writer(); }

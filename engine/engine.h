@@ -87,6 +87,9 @@ class Engine {
   void hurry();
   // Ends the threads and shows the engine as closed. Requires: drain() has answered.
   void close(int exit_code);
+  // The same when drain() answered false: the threads go on until the process ends, which must be
+  // at once.
+  void close_unfinished(int exit_code);
 
   [[nodiscard]] bool is_shared() const;
   [[nodiscard]] const shm::SegmentWriter& segment() const;

@@ -26,7 +26,7 @@ std::optional<Work> take_work(EngineState& state) {
         if (change.model().stopping) return std::nullopt;
         Partition& partition = *change.model().granted.front();
         start_synthesis(change, partition);
-        return Work{&partition, partition.job->circuit->key, partition.witness.path()};
+        return Work{&partition, partition.job->circuit->key, partition.witness.path};
       });
 }
 

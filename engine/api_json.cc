@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/api_json.h"
+
+#include "shm/clock.h"
+#include "shm/snapshot_json.h"
+
+namespace vitrine::engine {
+namespace {
+
+// Where a record lies in the segment means nothing here.
+template <class Record>
+boost::json::object without_place(const Record& record) {
+  shm::Snapshot now;
+  now.heartbeat_monotonic_ns = now.taken_monotonic_ns = shm::monotonic_ns();
+  now.unix_minus_monotonic_ns =
+      shm::unix_ns() - static_cast<std::int64_t>(now.heartbeat_monotonic_ns);
+  boost::json::object object = shm::record_to_json(record, now);
+  for (const char* name : {"stamp", "row", "generation"}) object.stable_erase(name);
+  return object;
+}
+
+}  // namespace
+
+boost::json::object job_to_json(const shm::JobRecord& record) { return without_place(record); }
+
+boost::json::object job_to_json(const JobStatus& status) {
+  boost::json::object object = without_place(status.record);
+  if (!status.failure.empty()) object["failure"] = status.failure;
+  return object;
+}
+
+boost::json::object circuit_to_json(const shm::AllocationRecord& record) {
+  boost::json::object object = without_place(record);
+  object.stable_erase("kind");  // each circuit is shown once, by its SRS
+  return object;
+}
+
+}  // namespace vitrine::engine

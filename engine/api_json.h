@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs and circuits as the API shows them: the members of their records, with the names and rules
+// of the catalogue.
+#pragma once
+
+#include <boost/json/object.hpp>
+
+#include "engine/engine.h"
+
+namespace vitrine::engine {
+
+[[nodiscard]] boost::json::object job_to_json(const shm::JobRecord& record);
+// With the failure in full.
+[[nodiscard]] boost::json::object job_to_json(const JobStatus& status);
+[[nodiscard]] boost::json::object circuit_to_json(const shm::AllocationRecord& record);
+
+}  // namespace vitrine::engine

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/api_routes.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <charconv>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "engine/api_json.h"
+#include "engine/quantities.h"
+#include "engine/result_assembly.h"
+
+namespace vitrine::engine {
+namespace {
+
+namespace json = boost::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::string_view kJobs = "/v1/jobs";
+constexpr std::string_view kProve = "/v1/prove";
+constexpr std::string_view kCircuits = "/v1/circuits";
+constexpr std::size_t kRequestIdMax = 64;
+constexpr std::size_t kJsonDepthMax = 8;
+constexpr auto kLookForClient = std::chrono::seconds(1);
+
+std::string value_or(const ApiRequest& request, const std::string& name, std::string fallback) {
+  const auto found = request.query.find(name);
+  return found == request.query.end() ? std::move(fallback) : found->second;
+}
+
+template <class Number>
+std::optional<Number> number_from(std::string_view text) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+ApiResponse json_response(unsigned status, const json::value& value) {
+  return {status, json::serialize(value) + "\n", "application/json", {}};
+}
+
+ApiResponse method_not_allowed(const std::string& allowed) {
+  ApiResponse response = problem(405, "this resource takes " + allowed);
+  response.headers["Allow"] = allowed;
+  return response;
+}
+
+// Names what is not understood instead of ignoring it.
+std::optional<ApiResponse> unknown_parameter(const ApiRequest& request,
+                                             std::set<std::string_view> known) {
+  for (const auto& [name, value] : request.query) {
+    if (!known.contains(name)) return problem(400, "unknown parameter '" + name + "'");
+  }
+  return std::nullopt;
+}
+
+ApiResponse refusal_response(const Refusal& refusal) {
+  switch (refusal.reason) {
+    case RefusalReason::kUnknownCircuit:
+      return problem(404, refusal.text);
+    case RefusalReason::kBadRequest:
+      return problem(400, refusal.text);
+    case RefusalReason::kBadCircuit:
+    case RefusalReason::kImpossible:
+      return problem(422, refusal.text);
+    case RefusalReason::kQueueFull:
+    case RefusalReason::kStatusCapacity: {
+      ApiResponse response = problem(429, refusal.text);
+      response.headers["Retry-After"] = "1";
+      return response;
+    }
+    case RefusalReason::kDraining:
+      return problem(503, refusal.text);
+  }
+  std::abort();
+}
+
+// A file the client named: inside one of the folders that the configuration lists, links resolved.
+Result<WitnessFile> server_file(const std::string& text, const Configuration& configuration) {
+  std::error_code problem;
+  const std::filesystem::path path = std::filesystem::canonical(text, problem);
+  const bool is_absolute = std::filesystem::path(text).is_absolute();
+  for (const auto& allowed : configuration.witness_directories) {
+    std::error_code ignored;
+    const std::filesystem::path folder = std::filesystem::canonical(allowed, ignored);
+    const auto [end, inside] =
+        std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+    if (problem || ignored || !is_absolute || end != folder.end()) continue;
+    if (!std::filesystem::is_regular_file(path, ignored)) break;
+    return WitnessFile{path, nullptr};
+  }
+  return bad_input("witness '" + text + "' is not a file inside witness_directories");
+}
+
+Result<std::vector<WitnessFile>> named_witnesses(const std::string& body,
+                                                 const Configuration& configuration) {
+  json::error_code wrong;
+  json::parse_options options;
+  options.max_depth = kJsonDepthMax;
+  const json::value document = json::parse(body, wrong, {}, options);
+  const json::object* object = document.if_object();
+  if (wrong || object == nullptr) return bad_input("the body is not a JSON object");
+  for (const auto& member : *object) {
+    if (member.key() != "witnesses") {
+      return bad_input("unknown member '" + std::string(member.key()) + "'");
+    }
+  }
+  const json::value* paths = object->if_contains("witnesses");
+  if (paths == nullptr || !paths->is_array() || paths->get_array().size() > kPartitionsMax) {
+    return bad_input("expected {\"witnesses\": [PATH, ...]} with 1 to " +
+                     std::to_string(kPartitionsMax) + " paths");
+  }
+  std::vector<WitnessFile> witnesses;
+  for (const json::value& path : paths->get_array()) {
+    if (!path.is_string()) return bad_input("a path is not a text");
+    auto file = server_file(std::string(path.get_string()), configuration);
+    if (!file) return file.error();
+    witnesses.push_back(std::move(*file));
+  }
+  return witnesses;
+}
+
+std::optional<shm::Priority> priority_from(std::string_view text) {
+  for (const auto priority : {shm::Priority::kLow, shm::Priority::kNormal, shm::Priority::kHigh,
+                              shm::Priority::kCritical}) {
+    if (text == shm::word(priority)) return priority;
+  }
+  return std::nullopt;
+}
+
+Result<JobRequest> job_request_of(ApiRequest& request, const Configuration& configuration) {
+  JobRequest job;
+  job.circuit = value_or(request, "circuit", "");
+  const auto priority = priority_from(value_or(request, "priority", "normal"));
+  if (!priority) return bad_input("priority: expected low, normal, high or critical");
+  job.priority = *priority;
+  job.request_id = value_or(request, "request_id", "");
+  if (job.request_id.size() > kRequestIdMax) {
+    return bad_input("request_id: longer than " + std::to_string(kRequestIdMax) + " bytes");
+  }
+  if (request.query.contains("deadline")) {
+    job.deadline_ns = parse_duration_ns(request.query["deadline"]);
+    if (!job.deadline_ns) return bad_input("deadline: expected a duration such as 250ms, 5s, 10m");
+  }
+  if (request.json.empty()) {
+    job.witnesses = std::move(request.witnesses);
+    return job;
+  }
+  auto named = named_witnesses(request.json, configuration);
+  if (!named) return named.error();
+  job.witnesses = std::move(*named);
+  return job;
+}
+
+bool takes_witnesses(const ApiRequest& request) {
+  return request.method == "POST" && (request.path == kJobs || request.path == kProve);
+}
+
+}  // namespace
+
+ApiResponse problem(unsigned status, const std::string& detail) {
+  static const std::map<unsigned, const char*> kTitles = {
+      {400, "Bad Request"},           {404, "Not Found"},
+      {405, "Method Not Allowed"},    {409, "Conflict"},
+      {413, "Content Too Large"},     {415, "Unsupported Media Type"},
+      {422, "Unprocessable Content"}, {429, "Too Many Requests"},
+      {500, "Internal Server Error"}, {503, "Service Unavailable"},
+      {507, "Insufficient Storage"}};
+  const json::object document{{"type", "about:blank"},
+                              {"title", kTitles.at(status)},
+                              {"status", status},
+                              {"detail", detail}};
+  return {status, json::serialize(document) + "\n", "application/problem+json", {}};
+}
+
+std::optional<ApiResponse> ApiRoutes::refuse_early(const ApiRequest& head) {
+  if (!takes_witnesses(head)) return std::nullopt;
+  std::set<std::string_view> known = {"circuit", "priority", "deadline", "request_id"};
+  if (head.path == kProve) known.insert("cancel_on_disconnect");
+  if (auto unknown = unknown_parameter(head, known)) return unknown;
+  const std::string circuit = value_or(head, "circuit", "");
+  if (circuit.empty()) return problem(400, "parameter 'circuit' is missing");
+  if (const auto refusal = engine_.refusal_in_advance(circuit)) return refusal_response(*refusal);
+  return std::nullopt;
+}
+
+ApiResponse ApiRoutes::answer(ApiRequest request) {
+  const std::string_view path = request.path;
+  if (path == kJobs) {
+    if (request.method == "GET") return list_jobs(request);
+    return request.method == "POST" ? submit(request) : method_not_allowed("GET, POST");
+  }
+  if (path == kProve) {
+    return request.method == "POST" ? prove(request) : method_not_allowed("POST");
+  }
+  if (path == kCircuits) {
+    return request.method == "GET" ? list_circuits() : method_not_allowed("GET");
+  }
+  if (path.starts_with("/v1/jobs/")) return about_job(request, path.substr(kJobs.size() + 1));
+  if (path == "/v1/pause" || path == "/v1/resume" || path == "/v1/drain") {
+    return request.method == "POST" ? command(path.substr(4)) : method_not_allowed("POST");
+  }
+  return problem(404, "no resource '" + request.path + "'");
+}
+
+ApiResponse ApiRoutes::submit(ApiRequest& request) {
+  auto job = job_request_of(request, configuration_);
+  if (!job) return problem(400, job.error().text);
+  const Submission submitted = engine_.submit(std::move(*job));
+  if (!submitted) return refusal_response(submitted.error());
+  const std::string id = std::to_string(*submitted);
+  const auto status = engine_.status(*submitted);
+  const json::object shown =
+      status ? job_to_json(*status) : json::object{{"job", id}, {"state", "lost"}};
+  ApiResponse response = json_response(202, shown);
+  response.headers["Location"] = std::string(kJobs) + "/" + id;
+  return response;
+}
+
+ApiResponse ApiRoutes::prove(ApiRequest& request) {
+  const std::string on_disconnect = value_or(request, "cancel_on_disconnect", "false");
+  if (on_disconnect != "true" && on_disconnect != "false") {
+    return problem(400, "cancel_on_disconnect: expected true or false");
+  }
+  auto job = job_request_of(request, configuration_);
+  if (!job) return problem(400, job.error().text);
+  const Submission submitted = engine_.submit(std::move(*job));
+  if (!submitted) return refusal_response(submitted.error());
+  std::optional<JobStatus> status;
+  do {
+    status = engine_.wait(*submitted, Clock::now() + kLookForClient);
+    if (!request.has_client_left()) continue;
+    if (on_disconnect == "true") (void)engine_.cancel(*submitted);
+    break;
+  } while (status && !status->is_final());
+  if (const auto result = engine_.result(*submitted)) {
+    return {200, *result + "\n", "application/json", {}};
+  }
+  if (!status) return problem(500, "job " + std::to_string(*submitted) + " is lost");
+  return problem(status->record.failure_class == shm::FailureClass::kBadInput ? 422 : 500,
+                 "job " + std::to_string(*submitted) + " " +
+                     std::string(shm::word(status->record.state)) + ": " + status->failure);
+}
+
+ApiResponse ApiRoutes::list_jobs(const ApiRequest& request) {
+  if (auto unknown = unknown_parameter(request, {"state", "limit"})) return *unknown;
+  const std::string state = value_or(request, "state", "");
+  const auto limit = number_from<std::size_t>(value_or(request, "limit", "100"));
+  if (!limit) return problem(400, "limit: expected a number");
+  std::vector<shm::JobRecord> jobs = engine_.jobs();
+  json::array shown;  // newest first
+  for (auto job = jobs.rbegin(); job != jobs.rend() && shown.size() < *limit; ++job) {
+    if (state.empty() || state == shm::word(job->state)) shown.push_back(job_to_json(*job));
+  }
+  return json_response(200, json::object{{"jobs", std::move(shown)}});
+}
+
+ApiResponse ApiRoutes::about_job(const ApiRequest& request, std::string_view rest) {
+  constexpr std::string_view kProof = "/proof";
+  const bool wants_proof = rest.ends_with(kProof);
+  const std::string_view digits = wants_proof ? rest.substr(0, rest.size() - kProof.size()) : rest;
+  const auto id = number_from<JobId>(digits);
+  if (!id) return problem(404, "no resource '" + request.path + "'");
+  if (wants_proof) {
+    return request.method == "GET" ? show_proof(*id, request) : method_not_allowed("GET");
+  }
+  if (request.method == "GET") return show_job(*id, request);
+  return request.method == "DELETE" ? cancel_job(*id) : method_not_allowed("GET, DELETE");
+}
+
+ApiResponse ApiRoutes::show_job(JobId id, const ApiRequest& request) {
+  if (auto unknown = unknown_parameter(request, {"wait"})) return *unknown;
+  const auto wait_ns = parse_duration_ns(value_or(request, "wait", "0ms"));
+  if (!wait_ns) return problem(400, "wait: expected a duration such as 250ms, 5s, 10m");
+  const auto most = std::chrono::nanoseconds(kWaitMax);
+  const auto wait = std::min(std::chrono::nanoseconds(*wait_ns), most);
+  const auto status = engine_.wait(id, Clock::now() + wait);
+  if (!status) return problem(404, "no job " + std::to_string(id));
+  return json_response(200, job_to_json(*status));
+}
+
+ApiResponse ApiRoutes::show_proof(JobId id, const ApiRequest& request) {
+  if (auto unknown = unknown_parameter(request, {"partition"})) return *unknown;
+  const auto status = engine_.status(id);
+  if (!status) return problem(404, "no job " + std::to_string(id));
+  if (!request.query.contains("partition")) {
+    if (const auto result = engine_.result(id))
+      return {200, *result + "\n", "application/json", {}};
+    return problem(409, "job " + std::to_string(id) + " is " +
+                            std::string(shm::word(status->record.state)) + ", not done");
+  }
+  const auto partition = number_from<std::uint32_t>(value_or(request, "partition", ""));
+  if (!partition || *partition >= status->record.partitions) {
+    return problem(404, "job " + std::to_string(id) + " has " +
+                            std::to_string(status->record.partitions) +
+                            " partitions, counted from 0");
+  }
+  if (const auto proof = engine_.proof(id, *partition)) {
+    return {200, proof_object(*proof) + "\n", "application/json", {}};
+  }
+  return problem(409, "partition " + std::to_string(*partition) + " has no proof; the job is " +
+                          std::string(shm::word(status->record.state)));
+}
+
+ApiResponse ApiRoutes::cancel_job(JobId id) {
+  const CancelOutcome outcome = engine_.cancel(id);
+  const auto status = engine_.status(id);
+  if (outcome == CancelOutcome::kUnknown || !status) {
+    return problem(404, "no job " + std::to_string(id));
+  }
+  const bool was_cancelled = status->record.state == shm::JobState::kCancelled;
+  if (outcome == CancelOutcome::kAlreadyFinal && !was_cancelled) {
+    return problem(409, "job " + std::to_string(id) + " is already " +
+                            std::string(shm::word(status->record.state)));
+  }
+  return json_response(status->is_final() ? 200 : 202, job_to_json(*status));
+}
+
+ApiResponse ApiRoutes::list_circuits() {
+  json::array shown;
+  for (const auto& record : engine_.circuits()) shown.push_back(circuit_to_json(record));
+  return json_response(200, json::object{{"circuits", std::move(shown)}});
+}
+
+ApiResponse ApiRoutes::command(std::string_view name) {
+  if (name == "drain") {
+    on_drain_();
+  } else {
+    engine_.set_pause(name == "pause" ? Engine::Pause::kOn : Engine::Pause::kOff);
+  }
+  return json_response(202, json::object{{"accepted", std::string(name)}});
+}
+
+}  // namespace vitrine::engine

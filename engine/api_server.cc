@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/api_server.h"
+
+#include <fcntl.h>
+#include <microhttpd.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <string>
+
+#include "engine/api_upload.h"
+#include "engine/exception_guard.h"
+
+namespace vitrine::engine {
+namespace {
+
+constexpr unsigned kIdleTimeoutSeconds = 30;
+constexpr std::chrono::minutes kUploadPatience{30};  // from the head to the last byte
+// How much of a refused body is still taken, so that the client reads why.
+constexpr std::uint64_t kDiscardedBytesMax = std::uint64_t{64} << 20;
+
+struct Server {
+  ApiRoutes& routes;
+  Spool& spool;
+  std::uint64_t upload_limit_bytes;
+  std::atomic<unsigned> requests{0};
+};
+
+// One request from its head to its answer.
+struct Exchange {
+  Exchange(Server& its_server, Spool& spool)
+      : server(its_server), upload(spool, its_server.upload_limit_bytes) {
+    ++server.requests;
+  }
+  ~Exchange() { --server.requests; }
+
+  Server& server;
+  ApiUpload upload;
+  ApiRequest request;
+  std::uint64_t discarded_bytes = 0;
+  std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+};
+
+MHD_Result collect_parameter(void* query, MHD_ValueKind, const char* name, const char* value) {
+  auto& parameters = *static_cast<std::map<std::string, std::string>*>(query);
+  parameters[name] = value == nullptr ? "" : value;
+  return MHD_YES;
+}
+
+bool has_left(MHD_Connection* connection) {
+  const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  char byte = 0;
+  return info != nullptr && ::recv(info->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+MHD_Result send(MHD_Connection* connection, const ApiResponse& answer) {
+  MHD_Response* response = MHD_create_response_from_buffer(
+      answer.body.size(), const_cast<char*>(answer.body.data()), MHD_RESPMEM_MUST_COPY);
+  if (response == nullptr) return MHD_NO;
+  MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer.content_type.c_str());
+  MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+  MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+  for (const auto& [name, value] : answer.headers) {
+    MHD_add_response_header(response, name.c_str(), value.c_str());
+  }
+  const MHD_Result queued = MHD_queue_response(connection, answer.status, response);
+  MHD_destroy_response(response);
+  return queued;
+}
+
+std::optional<ApiResponse> refuse_body(MHD_Connection* connection, std::uint64_t limit_bytes) {
+  const char* header =
+      MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
+  if (header == nullptr) return std::nullopt;
+  const std::string_view text(header);
+  std::uint64_t bytes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  if (error != std::errc() || bytes <= limit_bytes) return std::nullopt;
+  return problem(413, "the body is longer than " + std::to_string(limit_bytes) + " bytes");
+}
+
+MHD_Result begin(Server& server, MHD_Connection* connection, const char* method, const char* path,
+                 Exchange*& exchange) {
+  exchange = new Exchange(server, server.spool);
+  ApiRequest& request = exchange->request;
+  request.method = method;
+  request.path = path;
+  MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, &collect_parameter, &request.query);
+  request.has_client_left = [connection] { return has_left(connection); };
+  if (server.requests.load() > ApiServer::kRequestsMax) {
+    return send(connection, problem(503, "too many requests at once"));
+  }
+  if (const auto refusal = server.routes.refuse_early(request)) return send(connection, *refusal);
+  if (const auto refusal = refuse_body(connection, server.upload_limit_bytes)) {
+    return send(connection, *refusal);
+  }
+  exchange->upload.begin(connection);
+  return MHD_YES;
+}
+
+ApiResponse answer(Exchange& exchange) {
+  if (auto wrong = exchange.upload.finish(exchange.request)) return *wrong;
+  const auto answered = guard_all("request", [&]() -> Result<ApiResponse> {
+    return exchange.server.routes.answer(std::move(exchange.request));
+  });
+  return answered ? *answered : problem(500, answered.error().text);
+}
+
+MHD_Result handle(void* context, MHD_Connection* connection, const char* path, const char* method,
+                  const char*, const char* upload_data, std::size_t* upload_size, void** state) {
+  auto* exchange = static_cast<Exchange*>(*state);
+  if (exchange == nullptr) {
+    const MHD_Result begun =
+        begin(*static_cast<Server*>(context), connection, method, path, exchange);
+    *state = exchange;
+    return begun;
+  }
+  if (*upload_size == 0) return send(connection, answer(*exchange));
+  if (exchange->upload.failure()) exchange->discarded_bytes += *upload_size;
+  const bool is_late = std::chrono::steady_clock::now() - exchange->began > kUploadPatience;
+  if (is_late || exchange->discarded_bytes > kDiscardedBytesMax) return MHD_NO;
+  (void)exchange->upload.take(upload_data, *upload_size);
+  *upload_size = 0;
+  return MHD_YES;
+}
+
+void completed(void*, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
+  delete static_cast<Exchange*>(*state);
+  *state = nullptr;
+}
+
+struct StopDaemon {
+  void operator()(MHD_Daemon* daemon) const { MHD_stop_daemon(daemon); }
+};
+
+}  // namespace
+
+// The library closes a listening socket it was given, so it gets a duplicate.
+struct ApiServer::Parts {
+  ApiSocket socket;
+  Server server;
+  std::unique_ptr<MHD_Daemon, StopDaemon> daemon;
+};
+
+ApiServer::ApiServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+ApiServer::~ApiServer() = default;
+
+Result<std::unique_ptr<ApiServer>> ApiServer::start(ApiSocket socket, ApiRoutes& routes,
+                                                    Spool& spool,
+                                                    std::uint64_t upload_limit_bytes) {
+  auto parts = std::unique_ptr<Parts>(
+      new Parts{std::move(socket), {routes, spool, upload_limit_bytes}, nullptr});
+  const int listening = ::fcntl(parts->socket.descriptor(), F_DUPFD_CLOEXEC, 3);
+  const unsigned flags =
+      MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC;
+  parts->daemon.reset(MHD_start_daemon(
+      flags, 0, nullptr, nullptr, &handle, &parts->server, MHD_OPTION_LISTEN_SOCKET, listening,
+      MHD_OPTION_CONNECTION_LIMIT, kConnectionsMax, MHD_OPTION_CONNECTION_TIMEOUT,
+      kIdleTimeoutSeconds, MHD_OPTION_NOTIFY_COMPLETED, &completed, nullptr, MHD_OPTION_END));
+  if (!parts->daemon) {
+    if (listening >= 0) ::close(listening);
+    return Error{ErrorClass::kInternal, "the API server cannot start"};
+  }
+  return std::unique_ptr<ApiServer>(new ApiServer(std::move(parts)));
+}
+
+}  // namespace vitrine::engine

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Spool: where uploaded witnesses lie until their partition is over.
+//
+// Layout: a folder of mode 0700 that belongs to one engine; files of mode 0600.
+// Threads: any. The spool outlives its files.
+// Crash: files stay behind; the next engine of the instance removes them when it opens the spool.
+// Why: a witness is a secret, and may be larger than what one wants in memory while it waits.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "engine/error.h"
+#include "engine/file_descriptor.h"
+#include "engine/witness_file.h"
+
+namespace vitrine::engine {
+
+class SpoolFile;
+
+class Spool {
+ public:
+  // Makes the folder if need be and empties it. Requires: the instance is ours. kUsage when the
+  // folder is not this user's alone.
+  [[nodiscard]] static Result<std::unique_ptr<Spool>> open(const std::filesystem::path& folder,
+                                                           std::uint64_t limit_bytes);
+
+  [[nodiscard]] Result<std::unique_ptr<SpoolFile>> create();
+  [[nodiscard]] std::uint64_t used_bytes() const { return used_bytes_.load(); }
+
+ private:
+  friend class SpoolFile;
+  Spool(std::filesystem::path folder, std::uint64_t limit_bytes)
+      : folder_(std::move(folder)), limit_bytes_(limit_bytes) {}
+
+  std::filesystem::path folder_;
+  std::uint64_t limit_bytes_;
+  std::atomic<std::uint64_t> used_bytes_{0};
+  std::atomic<std::uint64_t> created_{0};
+};
+
+// Removed, and its bytes free again, when it goes away.
+class SpoolFile {
+ public:
+  SpoolFile(Spool& spool, std::filesystem::path path, FileDescriptor file)
+      : spool_(spool), path_(std::move(path)), file_(std::move(file)) {}
+  SpoolFile(const SpoolFile&) = delete;
+  SpoolFile& operator=(const SpoolFile&) = delete;
+  ~SpoolFile();
+
+  // kOutOfMemory when the spool's limit or the file system is full.
+  [[nodiscard]] Result<void> append(std::span<const char> bytes);
+  // No more bytes: closes the file and hands it over.
+  [[nodiscard]] static WitnessFile finish(std::unique_ptr<SpoolFile> file);
+
+ private:
+  Spool& spool_;
+  std::filesystem::path path_;
+  FileDescriptor file_;
+  std::uint64_t bytes_ = 0;
+};
+
+// $STATE_DIRECTORY/spool, else $XDG_STATE_HOME (or ~/.local/state)/vitrine/INSTANCE/spool.
+[[nodiscard]] std::filesystem::path default_spool_directory(const std::string& instance);
+
+}  // namespace vitrine::engine

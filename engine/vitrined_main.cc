@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// vitrined: the proving daemon. Reads its configuration, starts the engine and its API, and waits
+// for a signal to drain and end.
+//
+// Threads: the main thread takes the signals; all others have them blocked.
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <future>
+#include <iostream>
+#include <optional>
+
+#include "engine/api_server.h"
+#include "engine/configuration_sources.h"
+#include "engine/engine.h"
+#include "engine/log_journal.h"
+#include "engine/program_arguments.h"
+#include "engine/service_notification.h"
+#include "engine/vitrined_options.h"
+#include "shm/paths.h"
+#include "shm/segment_plan_writer.h"
+
+namespace vitrine::engine {
+namespace {
+
+constexpr int kExitInUse = 3;
+constexpr int kExitNoGpu = 4;
+
+int exit_code_of(StartFailure::Kind kind) {
+  switch (kind) {
+    case StartFailure::Kind::kRuntime:
+      return kExitFailed;
+    case StartFailure::Kind::kUsage:
+      return kExitUsage;
+    case StartFailure::Kind::kInUse:
+      return kExitInUse;
+    case StartFailure::Kind::kNoGpu:
+      return kExitNoGpu;
+  }
+  std::abort();
+}
+
+// The signals that end the engine, blocked in every thread and taken by one.
+class EndSignals {
+ public:
+  EndSignals() {
+    ::signal(SIGPIPE, SIG_IGN);
+    ::sigemptyset(&signals_);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals_, number);
+    ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  }
+
+  // True when the engine is to end; false after `patience`, or after a SIGHUP, which has no
+  // meaning yet.
+  bool arrive_within(std::chrono::milliseconds patience) const {
+    const timespec limit{patience.count() / 1000, patience.count() % 1000 * 1'000'000};
+    const int number = ::sigtimedwait(&signals_, nullptr, &limit);
+    return number == SIGTERM || number == SIGINT;
+  }
+
+ private:
+  sigset_t signals_{};
+};
+
+// The engine with its socket, from ready to closed.
+class Daemon {
+ public:
+  Daemon(const CLI::App& app, const Configuration& configuration)
+      : app_(app),
+        configuration_(configuration),
+        journal_(configuration.log_level, configuration.log_format) {}
+
+  int run(const EndSignals& signals) {
+    EngineOptions options;
+    options.configuration = configuration_;
+    options.journal = &journal_;
+    options.api_socket = configuration_.socket;
+    auto started = Engine::start(std::move(options));
+    if (!started) {
+      return report_failure(app_, started.error().text, exit_code_of(started.error().kind));
+    }
+    engine_ = std::move(*started);
+    if (const auto failure = open_api()) {
+      (void)engine_->drain(std::chrono::steady_clock::now());
+      engine_->close(exit_code_of(failure->kind));
+      return report_failure(app_, failure->text, exit_code_of(failure->kind));
+    }
+    engine_->declare_ready();
+    tell_where();
+    notify_service("READY=1\nSTATUS=ready");
+    while (!signals.arrive_within(std::chrono::milliseconds(100)) && !drain_requested_) {
+    }
+    return drain(signals);
+  }
+
+ private:
+  std::optional<StartFailure> open_api() {
+    const auto kind_of = [](const Error& error) {
+      return error.error_class == ErrorClass::kUsage ? StartFailure::Kind::kUsage
+                                                     : StartFailure::Kind::kRuntime;
+    };
+    auto spool = Spool::open(configuration_.spool_directory, configuration_.spool_limit_bytes);
+    if (!spool) return StartFailure{kind_of(spool.error()), spool.error().text};
+    spool_ = std::move(*spool);
+    auto socket = ApiSocket::listen(configuration_.socket, configuration_.socket_group);
+    if (!socket) return StartFailure{kind_of(socket.error()), socket.error().text};
+    routes_.emplace(*engine_, configuration_, [this] { drain_requested_ = true; });
+    auto server =
+        ApiServer::start(std::move(*socket), *routes_, *spool_, configuration_.upload_limit_bytes);
+    if (!server) return StartFailure{kind_of(server.error()), server.error().text};
+    server_ = std::move(*server);
+    return std::nullopt;
+  }
+
+  void tell_where() {
+    JournalEntry entry;
+    entry.what = "listening";
+    entry.detail = "instance " + configuration_.instance + ", socket " +
+                   configuration_.socket.string() + ", segment " +
+                   (engine_->is_shared() ? engine_->segment().path().string() : "none");
+    journal_.write(entry);
+  }
+
+  int drain(const EndSignals& signals) {
+    const std::uint64_t patience_us = configuration_.drain_timeout_ns / 1000;
+    notify_service("STOPPING=1\nSTATUS=draining\nEXTEND_TIMEOUT_USEC=" +
+                   std::to_string(patience_us + 15'000'000));
+    const auto deadline = std::chrono::steady_clock::now() +
+                          std::chrono::nanoseconds(configuration_.drain_timeout_ns);
+    std::future<bool> drained =
+        std::async(std::launch::async, [&] { return engine_->drain(deadline); });
+    while (drained.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+      if (signals.arrive_within(std::chrono::milliseconds(20))) engine_->hurry();
+    }
+    if (!drained.get()) {
+      engine_->close_unfinished(kExitDone);
+      std::_Exit(kExitDone);
+    }
+    server_.reset();
+    engine_->close(kExitDone);
+    return kExitDone;
+  }
+
+  const CLI::App& app_;
+  const Configuration& configuration_;
+  LogJournal journal_;
+  std::unique_ptr<Spool> spool_;  // outlives the witnesses that the engine holds
+  std::unique_ptr<Engine> engine_;
+  std::atomic<bool> drain_requested_{false};
+  std::optional<ApiRoutes> routes_;
+  std::unique_ptr<ApiServer> server_;
+};
+
+int check_configuration_and_keys(const CLI::App& app, const Configuration& configuration) {
+  for (const CircuitConfiguration& circuit : configuration.circuits) {
+    const auto shape = probe_proving_key(circuit.zkey);
+    if (!shape) {
+      return report_failure(app, "circuit " + circuit.id + ": " + shape.error().text, kExitUsage);
+    }
+  }
+  std::cout << "the configuration is good: " << configuration.circuits.size()
+            << " circuits, a segment of " << shm::plan_segment({}).total_bytes << " bytes\n";
+  return kExitDone;
+}
+
+int run(int argc, const char* const* argv) {
+  CLI::App app("Proves Groth16 circuits and shows everything it does in shared memory.",
+               "vitrined");
+  const VitrinedOptions options(app);
+  if (const auto code = parse_arguments(app, argc, argv)) return *code;
+  auto loaded = load_configuration(options.request());
+  if (!loaded) return report_failure(app, loaded.error().text, kExitUsage);
+  if (options.wants_print()) {
+    std::cout << loaded->to_toml();
+    return kExitDone;
+  }
+  Configuration& configuration = loaded->configuration;
+  if (options.wants_check()) return check_configuration_and_keys(app, configuration);
+  if (configuration.socket.empty()) {
+    configuration.socket = shm::default_socket_path(configuration.instance);
+  }
+  if (configuration.spool_directory.empty()) {
+    configuration.spool_directory = default_spool_directory(configuration.instance);
+  }
+  const EndSignals signals;
+  return Daemon(app, configuration).run(signals);
+}
+
+}  // namespace
+}  // namespace vitrine::engine
+
+int main(int argc, char** argv) { return vitrine::engine::run(argc, argv); }
