@@ -9,7 +9,8 @@ export function showCounters(place, snapshot) {
     String(row.cancelled), String(row.refused), String(row.partitions_done),
   ]);
   const queues = snapshot.queues.map((row) => [
-    row.name, `${row.depth}/${row.capacity}`, String(row.depth_peak),
+    row.name, row.capacity === 0 ? String(row.depth) : `${row.depth}/${row.capacity}`,
+    String(row.depth_peak),
     duration(row.oldest_age_seconds),
   ]);
   place.replaceChildren(

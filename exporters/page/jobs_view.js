@@ -42,11 +42,17 @@ function remark(job) {
   return '';
 }
 
+// A circuit whose proof kind has no name of its own is not named twice.
+function circuitText(job) {
+  return job.proof_kind === job.circuit ? job.circuit ?? '' :
+    `${job.circuit ?? ''} ${job.proof_kind ?? ''}`;
+}
+
 function card(job, partitions) {
   const state = element('span', {class: `state ${job.state}`}, words(job.state));
   const head = element('div', {class: 'job-head'},
     element('b', {}, `#${job.job}`), ' ', state, ' ',
-    element('span', {}, `${job.circuit ?? ''} ${job.proof_kind ?? ''}`), ' ',
+    element('span', {}, circuitText(job)), ' ',
     element('span', {class: 'count'},
       `${job.partitions_done}/${job.partitions} in ${duration(elapsed(job))}`));
   const squares = element('div', {
