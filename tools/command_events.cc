@@ -108,7 +108,8 @@ Result<ExitCode> run_events(const CommandContext& context, const EventFlags& fla
   Result<EventFollower> follower = EventFollower::attach(target_of(context.flags, flags.status));
   if (!follower) return follower.error();
   if (flags.tail) follower->skip_to_last(*flags.tail);
-  return flags.follow ? follow(context, flags, *follower) : print_all(context, flags, *follower);
+  return flags.follow || flags.for_ns ? follow(context, flags, *follower)
+                                      : print_all(context, flags, *follower);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ std::string reason_text(const ListedInstance& instance, Charset charset) {
   const shm::Observation& observation = instance.observation;
   std::string reason = observation.verdict.reason;
   if (!observation.snapshot && observation.error) reason = observation.error->text;
-  if (instance.is_replaced) reason += "; replaced, kept as " + instance.name.path.string();
+  if (instance.name.named_dead) reason += "; kept as " + instance.name.path.string();
   return printable(reason, charset);
 }
 
@@ -54,17 +54,19 @@ void add_instance(TextTable& table, const ListedInstance& instance, const TextSt
   table.add_row(std::move(row));
 }
 
+bool has_current_name(const std::vector<ListedInstance>& instances, const std::string& instance) {
+  return std::any_of(instances.begin(), instances.end(), [&](const ListedInstance& listed) {
+    return !listed.name.named_dead && listed.name.instance == instance;
+  });
+}
+
 }  // namespace
 
 std::vector<ListedInstance> list_instances(const shm::SegmentPlaces& places) {
   std::vector<ListedInstance> instances;
   for (shm::SegmentName& name : shm::list_segments(places)) {
     ListedInstance listed;
-    listed.is_replaced =
-        name.named_dead &&
-        std::any_of(instances.begin(), instances.end(), [&](const ListedInstance& other) {
-          return other.name.instance == name.instance;
-        });
+    listed.is_replaced = name.named_dead && has_current_name(instances, name.instance);
     shm::Target target;
     target.instance = name.instance;
     target.path = name.path;

@@ -23,7 +23,7 @@ const StageMark& mark_of(shm::PartitionStage stage);
 Cell partition_bar(std::span<const shm::PartitionRecord> partitions, std::size_t per_line,
                    Charset charset);
 
-// The marks with their stages, for the foot of a list.
-StyledText stage_legend(Charset charset);
+// What the marks of these partitions mean, for the foot of a list.
+StyledText stage_legend(std::span<const shm::PartitionRecord> partitions, Charset charset);
 
 }  // namespace vitrine::tools

@@ -40,7 +40,7 @@ StyledText note_of(const View& view, const shm::JobRecord& job) {
   }
   if (job.deadline.is_set() && !shm::is_final(job.state)) {
     if (!note.empty()) note.add("; ");
-    const std::int64_t past_ns = view.snapshot().age_ns(job.deadline);
+    const std::int64_t past_ns = view.age_ns(job.deadline);
     if (past_ns > 0) {
       note.add("deadline missed by " + view.age(job.deadline), Tone::kBad);
     } else {
@@ -84,7 +84,9 @@ std::string jobs_section(const View& view, std::size_t limit) {
   if (shown < jobs.size()) {
     out += "and " + std::to_string(jobs.size() - shown) + " more; 'vitrine jobs' lists all\n";
   }
-  return out + stage_legend(view.style().charset).painted(view.style()) + "\n";
+  const auto& partitions = view.snapshot().rows<shm::PartitionRecord>();
+  const StyledText legend = stage_legend(partitions, view.style().charset);
+  return legend.empty() ? out : out + legend.painted(view.style()) + "\n";
 }
 
 }  // namespace vitrine::tools

@@ -7,11 +7,15 @@
 
 namespace vitrine::tools {
 
+std::int64_t View::age_ns(shm::Instant instant) const {
+  const std::int64_t until_now_ns = snapshot().age_ns(instant);
+  if (!engine_is_gone()) return until_now_ns;
+  return until_now_ns - static_cast<std::int64_t>(snapshot().heartbeat_age_ns);
+}
+
 std::string View::age(shm::Instant instant) const {
   if (!instant.is_set()) return "-";
-  std::int64_t age_ns = snapshot().age_ns(instant);
-  if (engine_is_gone()) age_ns -= static_cast<std::int64_t>(snapshot().heartbeat_age_ns);
-  return duration_text(static_cast<std::uint64_t>(std::max<std::int64_t>(age_ns, 0)));
+  return duration_text(static_cast<std::uint64_t>(std::max<std::int64_t>(age_ns(instant), 0)));
 }
 
 std::string View::span(shm::Instant begin, shm::Instant end) const {

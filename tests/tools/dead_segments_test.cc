@@ -65,7 +65,7 @@ TEST_CASE("a name is not taken from an engine that is about to have it", "[gc]")
   const ScratchDirectory scratch;
   { const shm::SegmentWriter dead = publish_engine(scratch.path(), "e"); }
   const auto starting = shm::InstanceLock::take(path_in(scratch, "e"));
-  REQUIRE(starting);
+  REQUIRE(starting.has_value());
   const auto segments = collect(scratch, Removal::kRemove);
   REQUIRE(segments.size() == 1);
   CHECK(segments[0].outcome == Outcome::kKept);

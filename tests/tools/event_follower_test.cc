@@ -18,13 +18,13 @@ EventFollower follow(const ScratchDirectory& scratch) {
   shm::Target target;
   target.path = shm::segment_path_in(scratch.path(), "e");
   Result<EventFollower> follower = EventFollower::attach(target);
-  REQUIRE(follower);
+  REQUIRE(follower.has_value());
   return std::move(*follower);
 }
 
 EventFollower::Batch next(EventFollower& follower) {
   Result<EventFollower::Batch> batch = follower.next();
-  REQUIRE(batch);
+  REQUIRE(batch.has_value());
   return std::move(*batch);
 }
 

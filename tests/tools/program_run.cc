@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
+#include <utility>
 
 namespace vitrine::tests {
 namespace {
@@ -91,7 +92,9 @@ ProgramRun run_program(const std::vector<std::string>& arguments,
 ProgramRun run_vitrine(std::vector<std::string> arguments,
                        const std::vector<std::string>& environment) {
   arguments.insert(arguments.begin(), VITRINE_BIN "/vitrine");
-  return run_program(arguments, environment);
+  std::vector<std::string> settings = {"LC_ALL=C"};
+  settings.insert(settings.end(), environment.begin(), environment.end());
+  return run_program(arguments, settings);
 }
 
 }  // namespace vitrine::tests

@@ -20,7 +20,7 @@ struct ProgramRun {
 ProgramRun run_program(const std::vector<std::string>& arguments,
                        const std::vector<std::string>& environment = {});
 
-// The built program `vitrine` with these arguments.
+// The built program `vitrine` with these arguments, in the C locale.
 ProgramRun run_vitrine(std::vector<std::string> arguments,
                        const std::vector<std::string>& environment = {});
 

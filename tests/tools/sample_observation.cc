@@ -23,14 +23,14 @@ void fill_engine(shm::Snapshot& snapshot) {
   shm::EngineRecord engine;
   engine.requested_backend = shm::Backend::kAuto;
   engine.effective_backend = shm::Backend::kCpu;
-  engine.kernel_path = "portable";
+  engine.kernel_path.assign("portable");
   engine.started = ago(2483 * kSecond);
   snapshot.rows<shm::EngineRecord>() = {engine};
 
   shm::DeviceRecord device;
   device.kind = shm::Backend::kCpu;
   device.state = shm::DeviceState::kUp;
-  device.name = "8 x CPU";
+  device.name.assign("8 x CPU");
   device.threads = 8;
   device.proofs = 120;
   device.failures = 1;
@@ -94,14 +94,14 @@ shm::JobRecord job(std::uint64_t id, shm::JobState state, std::uint32_t partitio
 
 void fill_jobs(shm::Snapshot& snapshot) {
   shm::JobRecord running = job(7, shm::JobState::kRunning, 4);
-  running.circuit = "sha256";
+  running.circuit.assign("sha256");
   running.priority = shm::Priority::kNormal;
   running.partitions_done = 1;
   running.submitted = ago(12 * kSecond);
   running.deadline = {kNow + 48 * kSecond};
 
   shm::JobRecord failed = job(6, shm::JobState::kFailed, 1);
-  failed.circuit = "small";
+  failed.circuit.assign("small");
   failed.priority = shm::Priority::kLow;
   failed.submitted = ago(31 * kSecond);
   failed.finished = ago(30 * kSecond);
@@ -109,10 +109,10 @@ void fill_jobs(shm::Snapshot& snapshot) {
   failed.failure_stage = PartitionStage::kSynthesizing;
   failed.failure_partition = Index::of(0);
   failed.failure_device = Index::of(0);
-  failed.failure = "w[0] is not 1";
+  failed.failure.assign("w[0] is not 1");
 
   shm::JobRecord waiting = job(8, shm::JobState::kAdmitting, 1);
-  waiting.circuit = "sha256";
+  waiting.circuit.assign("sha256");
   waiting.priority = shm::Priority::kHigh;
   waiting.submitted = ago(3 * kSecond);
   waiting.wait_reason = shm::WaitReason::kMemory;

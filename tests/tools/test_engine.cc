@@ -20,8 +20,8 @@ void fill_job(shm::Transaction& transaction, shm::Instant now) {
   job.job = {kTestJob};
   job.state = shm::JobState::kRunning;
   job.priority = shm::Priority::kNormal;
-  job.circuit = "sha256";
-  job.proof_kind = "porep";
+  job.circuit.assign("sha256");
+  job.proof_kind.assign("porep");
   job.attempt = 1;
   job.partitions = kStages.size();
   job.partitions_pending = job.partitions_synthesizing = job.partitions_gpu_proving =
@@ -41,12 +41,13 @@ void fill_job(shm::Transaction& transaction, shm::Instant now) {
 }  // namespace
 
 shm::SegmentWriter publish_engine(const std::filesystem::path& directory,
-                                  const std::string& instance) {
+                                  const std::string& instance, std::uint64_t interval_ns) {
   shm::SegmentOptions options;
   options.instance = instance;
   options.path = shm::segment_path_in(directory, instance);
   options.engine_version = "0.1.0";
   options.api_socket_path = (directory / "none.sock").string();
+  options.heartbeat_interval_ns = interval_ns;
   options.capacity = {.jobs = 8,
                       .partitions = 64,
                       .workers = 2,

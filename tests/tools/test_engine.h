@@ -9,10 +9,11 @@
 namespace vitrine::tests {
 
 // Publishes `instance` in `directory` with a small segment, one device, one worker, one job of
-// four partitions in four stages, and one heartbeat. Ready until told otherwise; dead once the
-// writer is destroyed.
+// four partitions in four stages, and one heartbeat; the next is promised after `interval_ns`.
+// Ready until told otherwise; dead once the writer is destroyed.
 shm::SegmentWriter publish_engine(const std::filesystem::path& directory,
-                                  const std::string& instance);
+                                  const std::string& instance,
+                                  std::uint64_t interval_ns = 10'000'000'000);
 
 // Appends that many events to the ring.
 void append_events(shm::SegmentWriter& writer, std::uint32_t count);
