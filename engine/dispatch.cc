@@ -57,7 +57,7 @@ void admit(Change& change, Job& job) {
   if (job.state != JobState::kQueued) return;
   set_state(job, JobState::kAdmitting);
   change.model().keys.count_use(*job.circuit);
-  change.publish().key_used(*job.circuit);
+  change.publish().job_considered(job);
 }
 
 // The first partition waits for what the plan says, the others for their turn; a missing key or a

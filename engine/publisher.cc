@@ -89,6 +89,11 @@ void Publisher::job_refused(const Job& job, std::uint32_t partitions) noexcept {
   append(job, EventType::kRefuse, partitions);
 }
 
+void Publisher::job_considered(const Job& job) noexcept {
+  publish(job);
+  publish(*job.circuit);
+}
+
 void Publisher::job_waits(const Job& job) noexcept {
   publish(job);
   append(job, EventType::kWait, static_cast<std::uint64_t>(job.wait.reason));

@@ -22,10 +22,10 @@ class Publisher {
 
   // Jobs.
   void job_received(const Job& job) noexcept;
-  void job_queued(const Job& job) noexcept { publish(job); }
   void job_refused(JobId id, std::uint32_t partitions) noexcept;
   // The same with a row to show it in.
   void job_refused(const Job& job, std::uint32_t partitions) noexcept;
+  void job_considered(const Job& job) noexcept;
   void job_waits(const Job& job) noexcept;
   void job_admitted(const Job& job) noexcept;
   void job_stopping(const Job& job) noexcept { publish(job); }
@@ -51,7 +51,6 @@ class Publisher {
   void key_loading(const Circuit& circuit) noexcept;
   void key_progressed(const Circuit& circuit) noexcept { publish(circuit); }
   void key_settled(const Circuit& circuit) noexcept;
-  void key_used(const Circuit& circuit) noexcept { publish(circuit); }
 
   // The engine.
   void started(const EngineModel& model) noexcept;

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/configuration_sources.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <map>
+
+#include "tests/engine/scratch_folder.h"
+
+namespace vitrine::engine::testing {
+namespace {
+
+using Catch::Matchers::Contains;
+
+// A folder in the place of /etc/vitrine, and an environment.
+class Sources {
+ public:
+  void write(const std::string& name, const std::string& text) {
+    const auto path = folder_ / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+  }
+  std::filesystem::path path(const std::string& name) const { return folder_ / name; }
+
+  Result<LoadedConfiguration> load() {
+    request.directory = folder_.path();
+    request.variable = [this](const char* name) -> const char* {
+      const auto found = environment.find(name);
+      return found == environment.end() ? nullptr : found->second.c_str();
+    };
+    return load_configuration(request);
+  }
+  std::string error() {
+    const auto loaded = load();
+    return loaded ? std::string() : loaded.error().text;
+  }
+
+  ConfigurationRequest request;
+  std::map<std::string, std::string> environment;
+
+ private:
+  ScratchFolder folder_;
+};
+
+TEST_CASE("without any source the defaults hold and say so") {
+  Sources sources;
+  const auto loaded = sources.load();
+  REQUIRE(loaded.has_value());
+  CHECK(loaded->configuration.workers_per_device == 2);
+  CHECK_THAT(loaded->to_toml(), Contains("backend = \"auto\"  # default"));
+}
+
+TEST_CASE("flags go before the environment, that before drop-ins, those before the file") {
+  Sources sources;
+  sources.write("main.toml",
+                "[engine]\nthreads = 1\nworkers_per_device = 1\nsynthesis_concurrency = 1\n"
+                "job_queue_capacity = 1\n");
+  sources.write("main.toml.d/10.toml", "[engine]\nthreads = 2\nworkers_per_device = 3\n");
+  sources.write("main.toml.d/20.toml", "[engine]\nthreads = 3\nsynthesis_concurrency = 3\n");
+  sources.environment["VITRINE_THREADS"] = "4";
+  sources.environment["VITRINE_SYNTHESIS_CONCURRENCY"] = "4";
+  sources.request.flags = {{"threads", "5"}};
+  const auto loaded = sources.load();
+  REQUIRE(loaded.has_value());
+  CHECK(loaded->configuration.threads == 5);
+  CHECK(loaded->configuration.synthesis_concurrency == 4);
+  CHECK(loaded->configuration.workers_per_device == 3);
+  CHECK(loaded->configuration.job_queue_capacity == 1);
+  CHECK_THAT(loaded->to_toml(), Contains("threads = 5  # flag --threads") &&
+                                    Contains("# environment VITRINE_SYNTHESIS_CONCURRENCY") &&
+                                    Contains("main.toml.d/10.toml:3"));
+}
+
+TEST_CASE("an instance without a file of its own takes the common one") {
+  Sources sources;
+  sources.write("vitrine.toml", "[engine]\nthreads = 7\n");
+  sources.request.instance = "second";
+  CHECK(sources.load()->configuration.threads == 7);
+  sources.write("second.toml", "[engine]\nthreads = 8\n");
+  CHECK(sources.load()->configuration.threads == 8);
+}
+
+TEST_CASE("circuits come from the file, from circuits.d and from flags") {
+  Sources sources;
+  sources.write("main.toml", "[circuit.a]\nzkey = \"a.zkey\"\nkind = \"porep\"\n");
+  sources.write("circuits.d/b.toml", "[circuit.b-2]\nzkey = \"/keys/b.zkey\"\ninsecure = true\n");
+  sources.request.circuits = {"c=/keys/c.zkey"};
+  const auto loaded = sources.load();
+  REQUIRE(loaded.has_value());
+  const auto& circuits = loaded->configuration.circuits;
+  REQUIRE(circuits.size() == 3);
+  CHECK(circuits[0].zkey == sources.path("a.zkey"));  // beside the file that names it
+  CHECK(circuits[0].kind == "porep");
+  CHECK(circuits[1].insecure);
+  CHECK(circuits[1].kind == "b-2");
+  CHECK(circuits[2].zkey == "/keys/c.zkey");
+}
+
+TEST_CASE("what is not understood is refused by name, with its place") {
+  Sources sources;
+  sources.write("main.toml", "[engine]\nthread = 1\n");
+  CHECK_THAT(sources.error(), Contains("main.toml:2") && Contains("unknown key 'thread'"));
+  sources.write("main.toml", "[motor]\n");
+  CHECK_THAT(sources.error(), Contains("unknown key 'motor'"));
+  sources.write("main.toml", "[circuit.a]\nzkey = \"a\"\ncolour = 1\n");
+  CHECK_THAT(sources.error(), Contains("main.toml:3") && Contains("'circuit.a.colour'"));
+  sources.write("main.toml", "[engine]\nthreads = \n");
+  CHECK_THAT(sources.error(), Contains("main.toml:2"));
+  sources.write("main.toml", "[circuit.a]\nkind = \"x\"\n");
+  CHECK_THAT(sources.error(), Contains("zkey is missing"));
+  sources.write("main.toml", "[circuit.\"a b\"]\nzkey = \"a\"\n");
+  CHECK_THAT(sources.error(), Contains("'a b'"));
+}
+
+TEST_CASE("sizes, durations and numbers are read exactly or refused") {
+  Sources sources;
+  const auto error_of = [&](const std::string& line) {
+    sources.write("main.toml", "[engine]\n" + line + "\n");
+    return sources.error();
+  };
+  CHECK(error_of("memory_budget = \"1.5GiB\"").empty());
+  CHECK(sources.load()->configuration.memory_budget_bytes == std::uint64_t{3} << 29);
+  CHECK(error_of("memory_budget = \"auto\"").empty());
+  CHECK_THAT(error_of("memory_budget = \"512G\""), Contains("'512G'"));
+  CHECK_THAT(error_of("memory_budget = -1"), Contains("'-1'"));
+  CHECK_THAT(error_of("drain_timeout = 25"), Contains("drain_timeout"));
+  CHECK_THAT(error_of("threads = 1.5"), Contains("threads"));
+  CHECK_THAT(error_of("threads = 100000"), Contains("0 to 1024"));
+  CHECK_THAT(error_of("backend = \"gpu\""), Contains("auto cpu cuda"));
+  CHECK_THAT(error_of("shm_mode = \"0777\""), Contains("octal"));
+  CHECK_THAT(error_of("witness_directories = [\"relative\"]"), Contains("absolute"));
+}
+
+TEST_CASE("a file that --config names must be there") {
+  Sources sources;
+  sources.request.file = sources.path("absent.toml");
+  CHECK_THAT(sources.error(), Contains("absent.toml"));
+}
+
+TEST_CASE("the shown configuration loads to the same configuration") {
+  Sources sources;
+  sources.write("main.toml",
+                "[engine]\nmemory_budget = \"64MiB\"\nwitness_directories = [\"/a\", \"/b\"]\n"
+                "[circuit.\"x.1\"]\nzkey = \"/k\"\n");
+  const std::string shown = sources.load()->to_toml();
+  sources.write("main.toml", shown);
+  const auto again = sources.load();
+  INFO(shown);
+  REQUIRE(again.has_value());
+  CHECK(again->configuration.memory_budget_bytes == std::uint64_t{64} << 20);
+  CHECK(again->configuration.witness_directories.size() == 2);
+  CHECK(again->configuration.circuits.at(0).id == "x.1");
+}
+
+}  // namespace
+}  // namespace vitrine::engine::testing

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a job when something goes wrong, is cancelled, or has to wait.
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <stdexcept>
+
+#include "tests/engine/container_bytes.h"
+#include "tests/engine/engine_fixture.h"
+
+namespace vitrine::engine::testing {
+namespace {
+
+using Catch::Matchers::Contains;
+using shm::FailureClass;
+using shm::JobState;
+using shm::PartitionStage;
+
+struct Fault {
+  const char* name;
+  ScriptedStage stage;
+  Result<void> (*happen)();
+  FailureClass failure_class;
+  PartitionStage shown_stage;
+};
+
+Result<void> device_error() { return Error{ErrorClass::kDeviceError, "the device said no"}; }
+Result<void> out_of_memory() { return Error{ErrorClass::kOutOfMemory, "no memory"}; }
+Result<void> thrown() { throw std::runtime_error("a broken stage"); }
+Result<void> wrong_proof() { return Error{ErrorClass::kVerifyFailed, "the pairings differ"}; }
+
+const Fault kFaults[] = {
+    {"synthesis", ScriptedStage::kSynthesize, out_of_memory, FailureClass::kOutOfMemory,
+     PartitionStage::kSynthesizing},
+    {"exception in synthesis", ScriptedStage::kSynthesize, thrown, FailureClass::kInternal,
+     PartitionStage::kSynthesizing},
+    {"device start", ScriptedStage::kStart, device_error, FailureClass::kDeviceError,
+     PartitionStage::kGpuProving},
+    {"exception on the device", ScriptedStage::kStart, thrown, FailureClass::kInternal,
+     PartitionStage::kGpuProving},
+    {"device finish", ScriptedStage::kFinish, device_error, FailureClass::kDeviceError,
+     PartitionStage::kFinishing},
+    {"verify", ScriptedStage::kVerify, wrong_proof, FailureClass::kVerifyFailed,
+     PartitionStage::kFinishing},
+};
+
+TEST_CASE("a fault at any stage of any partition fails the job once, with its cause") {
+  constexpr unsigned kPartitions = 5;
+  for (const Fault& fault : kFaults) {
+    for (const unsigned victim : {0U, kPartitions / 2, kPartitions - 1}) {
+      INFO(fault.name << ", partition " << victim);
+      EngineFixture fixture(
+          [&](ScriptedStage stage, unsigned call) {
+            return stage == fault.stage && call == victim ? fault.happen() : Result<void>();
+          },
+          [](EngineOptions& options) { options.configuration.workers_per_device = 1; });
+      const JobStatus status = fixture.final_status(fixture.submitted("demo", kPartitions));
+      CHECK(status.record.state == JobState::kFailed);
+      CHECK(status.record.failure_class == fault.failure_class);
+      CHECK(status.record.failure_stage == fault.shown_stage);
+      CHECK(status.record.failure_partition == shm::Index::of(victim));
+      CHECK(status.record.failure_device.is_set() == (fault.stage != ScriptedStage::kSynthesize));
+      CHECK(status.record.partitions_failed == 1);
+      const JobStatus next = fixture.final_status(fixture.submitted("demo", 1));
+      CHECK(next.record.state == JobState::kDone);
+      fixture.check_quiet();
+      const auto kind = fixture.snapshot().rows<shm::CountersRecord>().at(0);
+      CHECK(kind.failed == 1);
+      CHECK(kind.done == 1);
+      CHECK(kind.partitions_failed == 1);
+    }
+  }
+}
+
+TEST_CASE("an exception on a device is counted as a restart of its worker") {
+  EngineFixture fixture([](ScriptedStage stage, unsigned call) {
+    return stage == ScriptedStage::kFinish && call == 0 ? thrown() : Result<void>();
+  });
+  fixture.final_status(fixture.submitted("demo", 1));
+  std::uint64_t restarts = 0;
+  const shm::Snapshot seen = fixture.snapshot();
+  for (const auto& worker : seen.rows<shm::WorkerRecord>()) {
+    restarts += worker.restarts;
+  }
+  CHECK(restarts == 1);
+}
+
+TEST_CASE("an invalid proof is counted against its device and never handed out") {
+  EngineFixture fixture([](ScriptedStage stage, unsigned) {
+    return stage == ScriptedStage::kVerify ? wrong_proof() : Result<void>();
+  });
+  const JobId id = fixture.submitted("demo", 1);
+  CHECK(fixture.final_status(id).record.failure_class == FailureClass::kVerifyFailed);
+  CHECK(fixture.engine().proof(id, 0) == nullptr);
+  CHECK(fixture.engine().result(id) == nullptr);
+  CHECK(fixture.snapshot().rows<shm::DeviceRecord>().at(0).proofs_invalid == 1);
+}
+
+TEST_CASE("eight jobs that fail in synthesis leave nothing behind for the ninth") {
+  EngineFixture fixture([](ScriptedStage stage, unsigned call) {
+    return stage == ScriptedStage::kSynthesize && call < 8 ? out_of_memory() : Result<void>();
+  });
+  std::vector<JobId> jobs;
+  for (int i = 0; i < 9; ++i) jobs.push_back(fixture.submitted("demo", 1));
+  for (int i = 0; i < 8; ++i) CHECK(fixture.final_status(jobs[i]).record.partitions_failed == 1);
+  CHECK(fixture.final_status(jobs[8]).record.state == JobState::kDone);
+  fixture.check_quiet();
+}
+
+TEST_CASE("a witness of another circuit, a short one and an absent one fail by name") {
+  EngineFixture fixture;
+  const ScratchFolder scratch;
+  ContainerBytes bytes(circuit_folder("bn128", "demo") / "witness.1.wtns");
+  bytes.truncate(bytes.size() / 2);
+  bytes.write(scratch / "short.wtns");
+  const std::filesystem::path wrong[] = {circuit_folder("bn128", "multiplier") / "witness.1.wtns",
+                                         circuit_folder("bls12381", "demo") / "witness.1.wtns",
+                                         scratch / "short.wtns", scratch / "absent.wtns"};
+  for (const auto& witness : wrong) {
+    JobRequest request;
+    request.circuit = "demo";
+    request.witnesses.push_back({witness, nullptr});
+    const JobStatus status =
+        fixture.final_status(fixture.engine().submit(std::move(request)).value());
+    CHECK(status.record.state == JobState::kFailed);
+    CHECK(status.record.failure_class == FailureClass::kBadInput);
+    CHECK_THAT(status.failure, Contains(witness.filename().string()));
+  }
+  CHECK(fixture.final_status(fixture.submitted("demo", 1)).record.state == JobState::kDone);
+}
+
+TEST_CASE("a corrupt key fails its jobs and shows why; other circuits go on") {
+  const ScratchFolder scratch;
+  ContainerBytes key(circuit_folder("bn128", "demo") / "circuit.zkey");
+  key.flip_bit(8 * (key.section(5).begin + 40));  // a point of the SRS
+  key.write(scratch / "bad.zkey");
+  EngineFixture fixture({}, [&](EngineOptions& options) {
+    options.configuration.circuits.push_back({"bad", scratch / "bad.zkey", "bad", false, false});
+    options.configuration.circuits.push_back({"none", scratch / "no.zkey", "bad", false, false});
+  });
+  JobRequest request;
+  request.circuit = "bad";
+  request.witnesses.push_back({circuit_folder("bn128", "demo") / "witness.1.wtns", nullptr});
+  const JobStatus status =
+      fixture.final_status(fixture.engine().submit(std::move(request)).value());
+  CHECK(status.record.state == JobState::kFailed);
+  CHECK(status.record.failure_class == FailureClass::kBadInput);
+  CHECK_THAT(status.failure, Contains("bad.zkey"));
+  const auto circuits = fixture.engine().circuits();
+  CHECK(circuits.at(3).state == shm::AllocationState::kCorrupt);
+  CHECK_FALSE(circuits.at(3).cause.view().empty());
+  CHECK(circuits.at(4).state == shm::AllocationState::kCorrupt);
+  CHECK(fixture.submit("none", 1).error().reason == RefusalReason::kBadCircuit);
+  CHECK(fixture.final_status(fixture.submitted("demo", 1)).record.state == JobState::kDone);
+  fixture.check_quiet();
+}
+
+// Holds the first call of one stage until the gate opens.
+ScriptedBackend::Script hold(ScriptedStage held, Gate& gate) {
+  return [held, &gate](ScriptedStage stage, unsigned call) -> Result<void> {
+    if (stage == held && call == 0) gate.pass();
+    return {};
+  };
+}
+
+TEST_CASE("cancel works while a partition is in any stage, and gives everything back") {
+  for (const ScriptedStage stage : {ScriptedStage::kSynthesize, ScriptedStage::kStart,
+                                    ScriptedStage::kFinish, ScriptedStage::kVerify}) {
+    INFO("stage " << static_cast<int>(stage));
+    Gate gate;
+    EngineFixture fixture(hold(stage, gate));
+    const JobId id = fixture.submitted("demo", 6);
+    gate.await_arrivals(1);
+    CHECK(fixture.engine().cancel(id) == CancelOutcome::kStopping);
+    CHECK_FALSE(fixture.engine().status(id)->is_final());
+    gate.open();
+    const JobStatus status = fixture.final_status(id);
+    CHECK(status.record.state == JobState::kCancelled);
+    CHECK(status.record.failure_class == FailureClass::kCancelled);
+    CHECK(fixture.engine().cancel(id) == CancelOutcome::kAlreadyFinal);
+    CHECK(fixture.final_status(fixture.submitted("demo", 1)).record.state == JobState::kDone);
+    fixture.check_quiet();
+  }
+}
+
+TEST_CASE("a job that waits is cancelled at once") {
+  Gate gate;
+  EngineFixture fixture(hold(ScriptedStage::kSynthesize, gate));
+  const JobId running = fixture.submitted("demo", 1);
+  gate.await_arrivals(1);
+  const JobId queued = fixture.submitted("demo", 3);
+  CHECK(fixture.engine().cancel(queued) == CancelOutcome::kStopping);
+  CHECK(fixture.engine().status(queued)->record.state == JobState::kCancelled);
+  gate.open();
+  CHECK(fixture.final_status(running).record.state == JobState::kDone);
+  CHECK(fixture.engine().cancel(999) == CancelOutcome::kUnknown);
+}
+
+TEST_CASE("a full job queue refuses, counts and names its capacity") {
+  Gate gate;
+  EngineFixture fixture(hold(ScriptedStage::kSynthesize, gate), [](EngineOptions& options) {
+    options.configuration.job_queue_capacity = 2;
+  });
+  const JobId first = fixture.submitted("demo", 1);
+  gate.await_arrivals(1);
+  fixture.submitted("demo", 1);
+  const JobId last = fixture.submitted("demo", 1);
+  const auto refused = fixture.submit("demo", 1);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().reason == RefusalReason::kQueueFull);
+  CHECK_THAT(refused.error().text, Contains("2 jobs"));
+  CHECK(fixture.snapshot().rows<shm::CountersRecord>().at(0).refused == 1);
+  gate.open();
+  CHECK(fixture.final_status(first).record.state == JobState::kDone);
+  CHECK(fixture.final_status(last).record.state == JobState::kDone);
+}
+
+TEST_CASE("a job for which no status rows are free is refused and counted") {
+  Gate gate;
+  EngineFixture fixture(hold(ScriptedStage::kSynthesize, gate),
+                        [](EngineOptions& options) { options.capacity.partitions = 8; });
+  const JobId first = fixture.submitted("demo", 5);
+  gate.await_arrivals(1);
+  CHECK(fixture.submit("demo", 4).error().reason == RefusalReason::kStatusCapacity);
+  CHECK(fixture.snapshot().engine().refused_for_capacity == 1);
+  gate.open();
+  fixture.final_status(first);
+  CHECK(fixture.final_status(fixture.submitted("demo", 8)).record.state == JobState::kDone);
+}
+
+TEST_CASE("the device queue holds synthesis back, and the segment says so") {
+  Gate gate;
+  EngineFixture fixture(hold(ScriptedStage::kStart, gate), [](EngineOptions& options) {
+    options.configuration.workers_per_device = 1;
+    options.configuration.device_queue_capacity = 2;
+  });
+  const JobId id = fixture.submitted("demo", 8);
+  const auto held = fixture.snapshot_when([&](const shm::Snapshot& now) {
+    const auto partitions = now.partitions_of({id});
+    return partitions.size() == 8 && partitions[3].wait_reason == shm::WaitReason::kDevice;
+  });
+  const shm::JobRecord& job = job_row(held, id);
+  CHECK(job.partitions_gpu_proving == 1);
+  CHECK(job.partitions_gpu_queued == 2);
+  CHECK(job.partitions_pending == 5);
+  gate.open();
+  CHECK(fixture.final_status(id).record.state == JobState::kDone);
+}
+
+TEST_CASE("a partition that waits for memory says how much it needs, and starts when it is there") {
+  std::uint64_t peak = 0;
+  {
+    EngineFixture measured;
+    measured.final_status(measured.submitted("demo", 1));
+    peak = measured.snapshot().memory().reserved_peak_bytes;
+  }
+  Gate gate;
+  EngineFixture fixture(hold(ScriptedStage::kFinish, gate), [&](EngineOptions& options) {
+    options.configuration.memory_budget_bytes = peak + 1000;
+  });
+  const JobId id = fixture.submitted("demo", 4);
+  const auto waiting = fixture.snapshot_when([&](const shm::Snapshot& now) {
+    const auto partitions = now.partitions_of({id});
+    return partitions.size() == 4 && partitions[1].wait_reason == shm::WaitReason::kMemory;
+  });
+  CHECK(waiting.memory().waiters == 1);
+  CHECK(waiting.memory().waiting_bytes == waiting.partitions_of({id})[1].wait_needs_bytes);
+  gate.open();
+  CHECK(fixture.final_status(id).record.state == JobState::kDone);
+  fixture.check_quiet();
+}
+
+TEST_CASE("a paused engine holds work back and says so until it is resumed") {
+  EngineFixture fixture;
+  fixture.engine().set_pause(Engine::Pause::kOn);
+  const JobId id = fixture.submitted("demo", 2);
+  const auto held = fixture.snapshot();
+  CHECK(held.engine().paused == 1);
+  CHECK(job_row(held, id).wait_reason == shm::WaitReason::kPaused);
+  CHECK(held.rows<shm::WorkerRecord>().at(0).idle_reason == shm::IdleReason::kPaused);
+  fixture.engine().set_pause(Engine::Pause::kOff);
+  CHECK(fixture.final_status(id).record.state == JobState::kDone);
+}
+
+TEST_CASE("draining lets running jobs end, gives up waiting ones and refuses new ones") {
+  Gate gate;
+  EngineFixture fixture(hold(ScriptedStage::kSynthesize, gate));
+  const JobId running = fixture.submitted("demo", 4);
+  gate.await_arrivals(1);
+  const JobId waiting = fixture.submitted("demo", 1);
+  const auto minute = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  bool has_drained = false;
+  std::thread drainer([&] { has_drained = fixture.engine().drain(minute); });
+  fixture.snapshot_when(
+      [](const shm::Snapshot& now) { return now.life == shm::EngineLife::kDraining; });
+  CHECK(fixture.engine().status(waiting)->record.state == JobState::kLost);
+  CHECK(fixture.submit("demo", 1).error().reason == RefusalReason::kDraining);
+  gate.open();
+  drainer.join();
+  CHECK(has_drained);
+  CHECK(fixture.engine().status(running)->record.state == JobState::kDone);
+  fixture.engine().close(0);
+  const auto closed = fixture.snapshot();
+  CHECK(closed.life == shm::EngineLife::kClosed);
+}
+
+TEST_CASE("a hurried drain stops running jobs as lost") {
+  Gate gate;
+  EngineFixture fixture(hold(ScriptedStage::kStart, gate));
+  const JobId running = fixture.submitted("demo", 4);
+  gate.await_arrivals(1);
+  const auto minute = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  bool has_drained = false;
+  std::thread drainer([&] { has_drained = fixture.engine().drain(minute); });
+  fixture.engine().hurry();
+  fixture.snapshot_when([&](const shm::Snapshot& now) {
+    return job_row(now, running).failure_class == FailureClass::kLost;
+  });
+  gate.open();
+  drainer.join();
+  CHECK(has_drained);
+  CHECK(fixture.engine().status(running)->record.state == JobState::kLost);
+}
+
+}  // namespace
+}  // namespace vitrine::engine::testing

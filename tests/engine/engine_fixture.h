@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// An engine under test, and a reader of its segment that holds it to the invariants all the while.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/engine.h"
+#include "shm/snapshot.h"
+#include "tests/engine/real_inputs.h"
+#include "tests/engine/scratch_folder.h"
+#include "tests/engine/scripted_backend.h"
+
+namespace vitrine::engine::testing {
+
+// Takes snapshots of a segment until stopped, and keeps what was wrong with them.
+class SegmentWatch {
+ public:
+  explicit SegmentWatch(std::filesystem::path segment);
+  ~SegmentWatch() { stop(); }
+  // Takes a last snapshot. Empty when every snapshot was as it should be.
+  std::vector<std::string> stop();
+  std::uint64_t snapshots() const { return snapshots_; }
+
+ private:
+  void run();
+
+  std::filesystem::path segment_;
+  std::atomic<bool> stopping_{false};
+  std::uint64_t snapshots_ = 0;
+  std::vector<std::string> violations_;
+  std::thread thread_;
+};
+
+class EngineFixture {
+ public:
+  // An engine with the committed circuits `demo`, `multiplier` (bn128) and `bls` (bls12381 demo),
+  // in a segment of its own. `adjust` may change the options.
+  explicit EngineFixture(ScriptedBackend::Script script = {},
+                         const std::function<void(EngineOptions&)>& adjust = {});
+  // Every invariant held, and when nothing was left running, I9 too.
+  ~EngineFixture();
+
+  Engine& engine() { return *engine_; }
+  Submission submit(const std::string& circuit, unsigned partitions);
+  JobId submitted(const std::string& circuit, unsigned partitions);
+  // Waits a minute at most; fails the test when the job is not final then.
+  JobStatus final_status(JobId id);
+  // The segment, as another process would see it. Waits until `ready` holds of a snapshot.
+  shm::Snapshot snapshot_when(const std::function<bool(const shm::Snapshot&)>& ready);
+  shm::Snapshot snapshot() {
+    return snapshot_when([](const shm::Snapshot&) { return true; });
+  }
+  // Checks I9 and that every worker is idle.
+  void check_quiet();
+
+ private:
+  ScratchFolder scratch_;
+  std::filesystem::path segment_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<SegmentWatch> watch_;
+};
+
+// The job's row of a snapshot.
+const shm::JobRecord& job_row(const shm::Snapshot& snapshot, JobId id);
+
+}  // namespace vitrine::engine::testing

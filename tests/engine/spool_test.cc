@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/spool.h"
+
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
+
+#include "tests/engine/container_bytes.h"
+#include "tests/engine/scratch_folder.h"
+
+namespace vitrine::engine::testing {
+namespace {
+
+using Catch::Matchers::Contains;
+
+unsigned mode_of(const std::filesystem::path& path) {
+  struct stat found {};
+  REQUIRE(::lstat(path.c_str(), &found) == 0);
+  return found.st_mode & 07777;
+}
+
+std::size_t files_in(const std::filesystem::path& folder) {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
+WitnessFile stored(Spool& spool, const std::string& bytes) {
+  auto file = spool.create();
+  REQUIRE(file.has_value());
+  REQUIRE((*file)->append(bytes).has_value());
+  return SpoolFile::finish(std::move(*file));
+}
+
+TEST_CASE("a witness in the spool is private, and goes with its last holder") {
+  const ScratchFolder scratch;
+  auto spool = Spool::open(scratch / "spool", 1000);
+  REQUIRE(spool.has_value());
+  CHECK(mode_of(scratch / "spool") == 0700);
+  {
+    WitnessFile witness = stored(**spool, "secret");
+    CHECK(mode_of(witness.path) == 0600);
+    CHECK(read_file(witness.path) == "secret");
+    CHECK((*spool)->used_bytes() == 6);
+    const WitnessFile holder = witness;
+    witness = {};
+    CHECK(std::filesystem::exists(holder.path));
+  }
+  CHECK(files_in(scratch / "spool") == 0);
+  CHECK((*spool)->used_bytes() == 0);
+}
+
+TEST_CASE("a witness that was not finished leaves nothing behind") {
+  const ScratchFolder scratch;
+  auto spool = Spool::open(scratch / "spool", 1000);
+  {
+    auto file = (*spool)->create();
+    REQUIRE((*file)->append(std::string("half")).has_value());
+  }
+  CHECK(files_in(scratch / "spool") == 0);
+}
+
+TEST_CASE("a full spool refuses with the numbers and has room again later") {
+  const ScratchFolder scratch;
+  auto spool = Spool::open(scratch / "spool", 10);
+  {
+    const WitnessFile held = stored(**spool, "12345678");
+    auto file = (*spool)->create();
+    const auto refused = (*file)->append(std::string("123"));
+    REQUIRE_FALSE(refused.has_value());
+    CHECK_THAT(refused.error().text, Contains("11 of 10 bytes"));
+  }
+  stored(**spool, "1234567890");
+}
+
+TEST_CASE("what a dead engine left in the spool is removed") {
+  const ScratchFolder scratch;
+  std::filesystem::create_directory(scratch / "spool");
+  std::ofstream(scratch / "spool/7.wtns") << "secret";
+  const auto spool = Spool::open(scratch / "spool", 10);
+  REQUIRE(spool.has_value());
+  CHECK(files_in(scratch / "spool") == 0);
+}
+
+TEST_CASE("a spool that is a link or a file is refused") {
+  const ScratchFolder scratch;
+  std::filesystem::create_directory_symlink(scratch.path(), scratch / "link");
+  CHECK_FALSE(Spool::open(scratch / "link", 10).has_value());
+  std::ofstream(scratch / "file") << "";
+  CHECK_FALSE(Spool::open(scratch / "file", 10).has_value());
+}
+
+}  // namespace
+}  // namespace vitrine::engine::testing
