@@ -19,22 +19,22 @@ ProgressDisplay::~ProgressDisplay() {
   if (style_ == ProgressStyle::kBar) std::cerr << '\n';
 }
 
-void ProgressDisplay::doing(std::string_view what) {
-  what_ = what;
-  if (style_ == ProgressStyle::kBar) draw();
+void ProgressDisplay::update(std::uint32_t done, std::string_view doing) {
+  const bool changed = done != done_ || doing != doing_;
+  const bool is_done = done != done_;
+  done_ = done;
+  doing_ = doing;
+  if (style_ == ProgressStyle::kBar && changed) draw_bar();
+  if (style_ == ProgressStyle::kLines && is_done) {
+    std::cerr << done << " of " << partitions_ << " partitions proved and verified" << std::endl;
+  }
 }
 
-void ProgressDisplay::step_done(std::string_view line) {
-  ++done_;
-  if (style_ == ProgressStyle::kLines) std::cerr << line << std::endl;
-  if (style_ == ProgressStyle::kBar) draw();
-}
-
-void ProgressDisplay::draw() const {
-  const std::size_t filled = steps_ == 0 ? kBarColumns : kBarColumns * done_ / steps_;
+void ProgressDisplay::draw_bar() const {
+  const std::size_t filled = kBarColumns * done_ / partitions_;
   // Back to the first column, and clear to the end: the text before may have been longer.
   std::cerr << "\r[" << std::string(filled, '#') << std::string(kBarColumns - filled, '.') << "] "
-            << done_ << "/" << steps_ << " " << what_ << "\x1b[K" << std::flush;
+            << done_ << "/" << partitions_ << " " << doing_ << "\x1b[K" << std::flush;
 }
 
 }  // namespace vitrine::engine

@@ -17,24 +17,24 @@ enum class ProgressStyle { kNone, kLines, kBar };
 
 class ProgressDisplay {
  public:
-  ProgressDisplay(ProgressStyle style, std::uint64_t steps) : style_(style), steps_(steps) {}
+  ProgressDisplay(ProgressStyle style, std::uint32_t partitions)
+      : style_(style), partitions_(partitions) {}
   ProgressDisplay(const ProgressDisplay&) = delete;
   ProgressDisplay& operator=(const ProgressDisplay&) = delete;
   // Leaves the terminal's cursor on a line of its own.
   ~ProgressDisplay();
 
-  // What is being done now; shown on a bar only.
-  void doing(std::string_view what);
-  // A step is done; `line` says which, for those without a bar.
-  void step_done(std::string_view line);
+  // How many partitions are done, and what is being done now. May be called as often as one likes:
+  // only what changed is shown.
+  void update(std::uint32_t done, std::string_view doing);
 
  private:
-  void draw() const;
+  void draw_bar() const;
 
   ProgressStyle style_;
-  std::uint64_t steps_;
-  std::uint64_t done_ = 0;
-  std::string what_;
+  std::uint32_t partitions_;
+  std::uint32_t done_ = 0;
+  std::string doing_;
 };
 
 }  // namespace vitrine::engine

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// vitrine-prove: proves one circuit for one or more witnesses, without a daemon.
+// vitrine-prove: proves one circuit for one or more witnesses, in an engine of its own.
 #include <signal.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "engine/cpu_backend.h"
+#include "engine/log_journal.h"
+#include "engine/one_shot_prover.h"
 #include "engine/program_arguments.h"
 #include "engine/progress_display.h"
-#include "engine/proof_json.h"
-#include "engine/stage_timings.h"
 #include "engine/text_file.h"
 
 namespace vitrine::engine {
@@ -29,7 +29,7 @@ struct ProveOptions {
   std::string zkey, out;
   std::vector<std::string> wtns;
   std::vector<std::string> files;  // ZKEY WTNS PROOF PUBLIC, in the habit of its peers
-  unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+  unsigned threads = 0;            // as many as this process may run on
   bool insecure = false;
   bool quiet = false;
   bool timings = false;
@@ -39,74 +39,10 @@ struct OutputFiles {
   std::filesystem::path proof, inputs;
 };
 
-// Proves partition after partition with one key.
-class OneShotProver {
- public:
-  OneShotProver(const ProveOptions& options, ProgressDisplay& display)
-      : options_(options), display_(display), threads_(options.threads) {}
-
-  [[nodiscard]] Result<void> load() {
-    ProvingKeyOptions key_options;
-    key_options.insecure = options_.insecure;
-    key_options.progress = [this](std::uint64_t done, std::uint64_t total) {
-      display_.doing("loading the key, " + std::to_string(done * 100 / total) + " %");
-    };
-    auto key = timings_.measure(
-        "load", [&] { return load_proving_key(options_.zkey, key_options, threads_); });
-    if (!key) return key.error();
-    key_ = std::move(*key);
-    return {};
-  }
-
-  // Reads the witness, proves, verifies, and only then writes.
-  [[nodiscard]] Result<void> prove(const std::string& wtns, const OutputFiles& out) {
-    auto witness =
-        timings_.measure("read witness", [&] { return read_witness(wtns, key_->shape); });
-    if (!witness) return witness.error();
-    const PublicInputs inputs = public_inputs_of(*witness, key_->shape);
-    auto proof = run_stages(std::move(*witness));
-    if (!proof) return Error{proof.error().error_class, wtns + ": " + proof.error().text};
-    auto verified = timings_.measure(
-        "verify", [&] { return backend_.verify(key_->verifying_key, *proof, inputs); });
-    if (!verified) {
-      return Error{ErrorClass::kVerifyFailed,
-                   wtns +
-                       ": the proof made does not verify: this witness does not satisfy the "
-                       "circuit, or the key is damaged"};
-    }
-    auto written = write_file_atomically(out.proof, proof_to_json(*proof));
-    if (!written) return written;
-    return write_file_atomically(out.inputs, public_to_json(inputs));
-  }
-
-  [[nodiscard]] std::string timings_table() const { return timings_.table(); }
-
- private:
-  Result<Proof> run_stages(Witness&& witness) {
-    const StageContext context{threads_, cancel_requested};
-    display_.doing("synthesizing");
-    auto values = timings_.measure("synthesize",
-                                   [&] { return backend_.synthesize(*key_, witness, context); });
-    if (!values) return values.error();
-    display_.doing("proving");
-    auto started = timings_.measure("prove_start", [&] {
-      return backend_.prove_start(*key_, std::move(witness), std::move(*values), context);
-    });
-    if (!started) return started.error();
-    return timings_.measure(
-        "prove_finish", [&] { return backend_.prove_finish(*key_, std::move(*started), context); });
-  }
-
-  const ProveOptions& options_;
-  ProgressDisplay& display_;
-  kernels::ThreadPool threads_;
-  CpuBackend backend_;
-  StageTimings timings_;
-  std::shared_ptr<const ProvingKey> key_;
-};
-
 void add_options(CLI::App& app, ProveOptions& options) {
   add_general_options(app, options.general);
+  // The daemon's instance may be in the environment; this is another.
+  app.get_option("--instance")->envname({})->description("instance, instead of prove-PID");
   app.add_option("--zkey", options.zkey, "proving key");
   app.add_option("--wtns", options.wtns, "witness; one partition each, repeat for more")
       ->take_all();
@@ -153,18 +89,48 @@ Result<void> prepare_folder(const std::string& folder) {
   return {};
 }
 
-Result<void> prove_all(OneShotProver& prover, const ProveOptions& options,
-                       ProgressDisplay& display) {
-  auto ready = prepare_folder(options.out);
-  if (ready) ready = prover.load();
-  if (!ready) return ready;
-  for (std::size_t i = 0; i < options.wtns.size(); ++i) {
-    auto proved = prover.prove(options.wtns[i], output_files(options, i));
-    if (!proved) return proved;
-    display.step_done("proved and verified partition " + std::to_string(i + 1) + " of " +
-                      std::to_string(options.wtns.size()));
+// Writes nothing unless all is proved.
+Result<void> write_proofs(OneShotProver& prover, const ProveOptions& options) {
+  for (std::uint32_t i = 0; i < options.wtns.size(); ++i) {
+    const auto texts = prover.proof(i);
+    const OutputFiles files = output_files(options, i);
+    auto written = write_file_atomically(files.proof, texts->proof);
+    if (written) written = write_file_atomically(files.inputs, texts->inputs);
+    if (!written) return written;
   }
   return {};
+}
+
+OneShotRequest request_for(const ProveOptions& options, Journal* journal) {
+  OneShotRequest request;
+  request.zkey = options.zkey;
+  request.wtns = {options.wtns.begin(), options.wtns.end()};
+  request.insecure = options.insecure;
+  request.threads = options.threads;
+  request.instance = options.general.instance.empty() ? "prove-" + std::to_string(::getpid())
+                                                      : options.general.instance;
+  request.segment = options.general.segment;
+  request.journal = journal;
+  return request;
+}
+
+// Proves and writes; why it did not, otherwise.
+std::optional<OneShotFailure> prove_and_write(const ProveOptions& options, Journal* journal) {
+  if (auto ready = prepare_folder(options.out); !ready) {
+    return OneShotFailure{kExitFailed, ready.error().text};
+  }
+  auto prover = OneShotProver::start(request_for(options, journal));
+  if (!prover) return prover.error();
+  {
+    ProgressDisplay display(options.quiet ? ProgressStyle::kNone : progress_style_of_stderr(),
+                            static_cast<std::uint32_t>(options.wtns.size()));
+    if (auto failure = prover->wait(display, cancel_requested)) return failure;
+  }
+  if (auto written = write_proofs(*prover, options); !written) {
+    return OneShotFailure{kExitFailed, written.error().text};
+  }
+  if (options.timings) std::cout << prover->timings().table();
+  return std::nullopt;
 }
 
 int run(int argc, const char* const* argv) {
@@ -175,22 +141,13 @@ int run(int argc, const char* const* argv) {
   if (const auto wrong = settle_files(options)) return report_failure(app, *wrong, kExitUsage);
   ::signal(SIGINT, request_cancel);
   ::signal(SIGTERM, request_cancel);
-
-  Result<void> proved;
-  std::string timings;
-  {
-    ProgressDisplay display(options.quiet ? ProgressStyle::kNone : progress_style_of_stderr(),
-                            options.wtns.size());
-    OneShotProver prover(options, display);
-    proved = prove_all(prover, options, display);
-    timings = prover.timings_table();
+  // The progress says enough; the log is for who asks.
+  std::optional<LogJournal> journal;
+  if (app.count("--log-level") > 0) {
+    journal.emplace(options.general.log_level, options.general.log_format);
   }
-  if (!proved) {
-    const bool cancelled = proved.error().error_class == ErrorClass::kCancelled;
-    return report_failure(app, proved.error().text, cancelled ? kExitCancelled : kExitFailed);
-  }
-  if (options.timings) std::cout << timings;
-  return kExitDone;
+  const auto failure = prove_and_write(options, journal ? &*journal : nullptr);
+  return failure ? report_failure(app, failure->text, failure->exit_code) : kExitDone;
 }
 
 }  // namespace
