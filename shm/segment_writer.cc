@@ -12,6 +12,7 @@
 #include "shm/clock.h"
 #include "shm/file_descriptor.h"
 #include "shm/instance_lock_writer.h"
+#include "shm/paths.h"
 #include "shm/protocol.h"
 #include "shm/publication_writer.h"
 
@@ -151,7 +152,9 @@ bool SegmentWriter::is_name_lost() const {
 
 void SegmentWriter::unlink_name() {
   std::error_code ignored;
-  if (is_shared() && !is_name_lost()) std::filesystem::remove(path(), ignored);
+  if (!is_shared() || is_name_lost()) return;
+  std::filesystem::remove(path(), ignored);
+  std::filesystem::remove(lock_path_of(path()), ignored);  // held, so it is nobody else's
 }
 
 Transaction::Transaction(SegmentWriter::State& state, Tables& tables)
