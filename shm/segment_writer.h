@@ -52,7 +52,8 @@ class SegmentWriter {
   std::string incarnation() const;
   // True when the name no longer leads to this segment (a cleaner removed it).
   bool is_name_lost() const;
-  // Removes the name and the lock file, for one-shot programs that end well. Readers keep their mapping.
+  // Removes the name and the lock file, for one-shot programs that end well. Readers keep their
+  // mapping.
   void unlink_name();
 
  private:
