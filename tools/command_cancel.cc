@@ -22,7 +22,8 @@ Result<ExitCode> run_cancel(const CommandContext& context, const CancelFlags& fl
   request.target = "/v1/jobs/" + std::to_string(*id);
   const Result<EngineReply> reply = EngineClient(*socket).send(request);
   if (!reply) return reply.error();
-  if (reply->status == 404) return Error{ExitCode::kLost, reply->problem()};
+  if (reply->status == 404)
+    return Error{ExitCode::kLost, reply->problem() + ": never submitted here, or lost"};
   if (!reply->is_success()) return refusal_of(*reply);
   const Result<JobDocument> job = job_document_of(*reply);
   if (!job) return job.error();

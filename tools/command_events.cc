@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <boost/json/serialize.hpp>
+#include <climits>
 #include <memory>
 
 #include "shm/clock.h"
@@ -28,7 +29,7 @@ class EventPrinter {
   EventPrinter(const CommandContext& context, const EventFlags& flags)
       : context_(context), is_json_(flags.status.json), left_(flags.limit) {}
 
-  Result<void> print(const EventFollower::Batch& batch, const shm::Snapshot& clock) {
+  std::string lines(const EventFollower::Batch& batch, const shm::Snapshot& clock) {
     std::string out;
     if (!batch.new_incarnation.empty()) out += note("restart", batch.new_incarnation);
     if (batch.missed > 0) out += note("missed", batch.missed);
@@ -39,7 +40,7 @@ class EventPrinter {
       out += '\n';
       if (left_) --*left_;
     }
-    return context_.output.write(out);
+    return out;
   }
   bool is_done() const { return left_ == 0 || context_.output.is_closed(); }
 
@@ -60,6 +61,20 @@ class EventPrinter {
   std::optional<std::uint64_t> left_;
 };
 
+// Writes portions that a pipe takes whole, so that a reader that stands still cannot keep a signal
+// from ending the program.
+Result<void> write_unless_stopped(Output& output, std::string_view text, StopSignal& stop) {
+  while (!text.empty() && !output.is_closed()) {
+    while (!output.is_ready()) {
+      if (stop.wait(kPollEveryNs)) return {};
+    }
+    const std::string_view portion = text.substr(0, PIPE_BUF);
+    if (const auto written = output.write(portion); !written) return written;
+    text.remove_prefix(portion.size());
+  }
+  return {};
+}
+
 // Until a signal, the reader's end, the limit or the time. Says once when the engine dies.
 Result<ExitCode> follow(const CommandContext& context, const EventFlags& flags,
                         EventFollower& follower) {
@@ -70,7 +85,8 @@ Result<ExitCode> follow(const CommandContext& context, const EventFlags& flags,
   while (true) {
     const Result<EventFollower::Batch> batch = follower.next();
     if (!batch) return batch.error();
-    if (const auto written = printer.print(*batch, follower.clock()); !written) {
+    const std::string lines = printer.lines(*batch, follower.clock());
+    if (const auto written = write_unless_stopped(context.output, lines, stop); !written) {
       return written.error();
     }
     if (printer.is_done()) return ExitCode::kOk;
@@ -96,7 +112,8 @@ Result<ExitCode> print_all(const CommandContext& context, const EventFlags& flag
     if (!batch) return batch.error();
     if (batch->events.empty()) break;
     reached = batch->events.back().sequence;
-    if (const auto written = printer.print(*batch, follower.clock()); !written) {
+    const std::string lines = printer.lines(*batch, follower.clock());
+    if (const auto written = context.output.write(lines); !written) {
       return written.error();
     }
   }

@@ -27,7 +27,8 @@ std::string check_instance_name(const std::string& name) {
 void add_common_flags(CLI::App& app, CommonFlags& flags) {
   app.set_version_flag("--version", "vitrine " VITRINE_VERSION);
   FlagSet set(app);
-  CLI::Option* instance = set.text("--instance", flags.instance, "Name of the engine's instance");
+  CLI::Option* instance =
+      set.text("--instance", flags.instance, "Name of the engine's instance (main)");
   instance->check(check_instance_name);
   FlagSet::environment(instance, "VITRINE_INSTANCE");
   FlagSet::environment(set.text("--segment", flags.segment, "Path of the engine's segment"),

@@ -13,8 +13,17 @@ struct LsFlags {
   bool json = false;
 };
 
+shm::SegmentName named_segment(const CommonFlags& flags) {
+  return {flags.instance, flags.segment, false};
+}
+
 Result<ExitCode> run_ls(const CommandContext& context, const LsFlags& flags) {
-  const std::vector<ListedInstance> instances = list_instances({});
+  const std::string& only = context.flags.segment;
+  const std::vector<ListedInstance> instances = list_instances(
+      only.empty() ? shm::list_segments() : std::vector{named_segment(context.flags)});
+  if (!only.empty() && instances.empty()) {
+    return Error{ExitCode::kNoInstance, "no segment at " + only};
+  }
   const std::string text =
       flags.json ? boost::json::serialize(instances_json(instances)) + "\n"
                  : instances_text(instances, text_style_of(context.output.descriptor()));

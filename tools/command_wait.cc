@@ -52,8 +52,7 @@ class JobWait {
           ask(path_ + "?wait=" + std::to_string(poll_ns / 1'000'000) + "ms", poll_ns);
       if (!reply) return reply.error();
       if (reply->status == 404) {
-        return Error{ExitCode::kLost,
-                     "job " + std::to_string(id_) + " is lost: " + reply->problem()};
+        return Error{ExitCode::kLost, reply->problem() + ": never submitted here, or lost"};
       }
       if (!reply->is_success()) return refusal_of(*reply);
       Result<JobDocument> job = job_document_of(*reply);

@@ -62,9 +62,9 @@ bool has_current_name(const std::vector<ListedInstance>& instances, const std::s
 
 }  // namespace
 
-std::vector<ListedInstance> list_instances(const shm::SegmentPlaces& places) {
+std::vector<ListedInstance> list_instances(const std::vector<shm::SegmentName>& names) {
   std::vector<ListedInstance> instances;
-  for (shm::SegmentName& name : shm::list_segments(places)) {
+  for (const shm::SegmentName& name : names) {
     ListedInstance listed;
     listed.is_replaced = name.named_dead && has_current_name(instances, name.instance);
     shm::Target target;
@@ -72,7 +72,7 @@ std::vector<ListedInstance> list_instances(const shm::SegmentPlaces& places) {
     target.path = name.path;
     shm::Attachment attachment(target);
     listed.observation = attachment.observe_settled();
-    listed.name = std::move(name);
+    listed.name = name;
     // Between the listing and the look a name may go away: then there is nothing to tell.
     const auto& error = listed.observation.error;
     if (!listed.observation.snapshot && error && error->kind == shm::ErrorKind::kAbsent) continue;

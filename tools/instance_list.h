@@ -19,8 +19,9 @@ struct ListedInstance {
   shm::Observation observation;
 };
 
-// Looks at every segment in `places` once. An instance that cannot be read is listed all the same.
-std::vector<ListedInstance> list_instances(const shm::SegmentPlaces& places);
+// Looks at each of the segments once; what shm::list_segments found, or one that was named. One
+// that cannot be read is listed all the same, one whose name has gone is left out.
+std::vector<ListedInstance> list_instances(const std::vector<shm::SegmentName>& names);
 
 std::string instances_text(const std::vector<ListedInstance>& instances, const TextStyle& style);
 boost::json::object instances_json(const std::vector<ListedInstance>& instances);

@@ -23,6 +23,11 @@ Result<void> Output::write(std::string_view text) {
   return {};
 }
 
+bool Output::is_ready() const {
+  pollfd state{descriptor_, POLLOUT, 0};
+  return ::poll(&state, 1, 0) == 1;
+}
+
 bool Output::is_closed() {
   pollfd state{descriptor_, 0, 0};
   if (::poll(&state, 1, 0) == 1 && (state.revents & POLLERR) != 0) is_closed_ = true;

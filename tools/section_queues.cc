@@ -15,7 +15,7 @@ std::string queues_section(const View& view) {
                    {"OLDEST", Align::kRight}});
   for (const shm::QueueRecord& queue : view.snapshot().rows<shm::QueueRecord>()) {
     table.add_row({cell(shm::word(queue.name)), cell(std::to_string(queue.depth)),
-                   cell(std::to_string(queue.capacity)),
+                   cell(queue.capacity == 0 ? "-" : std::to_string(queue.capacity)),
                    cell(amount_bar(queue.depth, queue.capacity, kBarColumns, view.style().charset)),
                    cell(std::to_string(queue.depth_peak)), cell(view.age(queue.oldest))});
   }

@@ -15,7 +15,7 @@ using namespace vitrine::tests;
 namespace {
 
 std::vector<ListedInstance> list(const ScratchDirectory& scratch) {
-  return list_instances({{scratch.path()}});
+  return list_instances(shm::list_segments({{scratch.path()}}));
 }
 
 }  // namespace

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Giving work to a real engine, as a script does.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "tests/tools/program_run.h"
+#include "tests/tools/scratch_directory.h"
+
+using namespace vitrine::tests;
+
+namespace {
+
+const std::string kData = VITRINE_TEST_DATA "/bn128/demo/";
+
+// A vitrined of its own, with its segment, socket and spool in a scratch directory.
+class RunningEngine {
+ public:
+  RunningEngine() {
+    start();
+    wait_until_ready();
+  }
+  ~RunningEngine() { kill_it(); }
+  RunningEngine(const RunningEngine&) = delete;
+  RunningEngine& operator=(const RunningEngine&) = delete;
+
+  void start() {
+    const std::string folder = scratch_.path();
+    pid_ = fork();
+    if (pid_ != 0) return;
+    const std::string log = folder + "/log";
+    if (freopen(log.c_str(), "a", stderr) == nullptr) _exit(126);
+    execl(VITRINE_BIN "/vitrined", "vitrined", "--instance", "tools-test", "--segment",
+          segment().c_str(), "--socket", (folder + "/s.sock").c_str(), "--spool-directory",
+          (folder + "/spool").c_str(), "--circuit", ("demo=" + kData + "circuit.zkey").c_str(),
+          nullptr);
+    _exit(127);
+  }
+
+  void kill_it() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+
+  void wait_until_ready() const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (vitrine({"show"}).exit_code != 0) {
+      REQUIRE(std::chrono::steady_clock::now() < end);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+
+  ProgramRun vitrine(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.end(), {"--segment", segment()});
+    return run_vitrine(std::move(arguments));
+  }
+
+  // Submits the first `count` witnesses over and over; the job's id.
+  std::string submit(int count) const {
+    std::vector<std::string> arguments = {"submit", "--circuit", "demo"};
+    for (int i = 0; i < count; ++i) {
+      arguments.insert(arguments.end(),
+                       {"--wtns", kData + "witness." + std::to_string(i % 10) + ".wtns"});
+    }
+    const ProgramRun run = vitrine(arguments);
+    INFO(run.error);
+    REQUIRE(run.exit_code == 0);
+    return run.output.substr(0, run.output.find('\n'));
+  }
+
+  std::string segment() const { return scratch_.path() / "tools-test.segment"; }
+  const std::filesystem::path& folder() const { return scratch_.path(); }
+
+ private:
+  ScratchDirectory scratch_;
+  pid_t pid_ = -1;
+};
+
+std::string file_in(const std::filesystem::path& folder, const std::string& name,
+                    const std::string& text) {
+  const std::filesystem::path path = folder / name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+}  // namespace
+
+TEST_CASE("a submitted job is waited for and its proofs verify", "[engine]") {
+  const RunningEngine engine;
+  const std::string id = engine.submit(3);
+  const std::filesystem::path out = engine.folder() / "out";
+  const ProgramRun wait = engine.vitrine({"wait", id, "--out", out, "--progress"});
+  INFO(wait.error);
+  CHECK(wait.exit_code == 0);
+  CHECK(wait.output == "job " + id + ": done, 3 proofs in " + out.string() + "\n");
+  CHECK(wait.error.find("3/3 done  partition ") != std::string::npos);
+  for (const std::string number : {"0", "1", "2"}) {
+    const ProgramRun verify =
+        run_vitrine({"verify", kData + "verification_key.json",
+                     out / ("public." + number + ".json"), out / ("proof." + number + ".json")});
+    INFO(verify.error);
+    CHECK(verify.exit_code == 0);
+  }
+  const auto files = std::distance(std::filesystem::directory_iterator(out), {});
+  CHECK(files == 6);
+}
+
+TEST_CASE("one partition writes proof.json and public.json", "[engine]") {
+  const RunningEngine engine;
+  const std::filesystem::path out = engine.folder() / "out";
+  CHECK(engine.vitrine({"wait", engine.submit(1), "--out", out}).exit_code == 0);
+  CHECK(std::filesystem::exists(out / "proof.json"));
+  CHECK(std::filesystem::exists(out / "public.json"));
+}
+
+TEST_CASE("a cancelled job ends in 6, one that is still running at the time-out in 7", "[engine]") {
+  const RunningEngine engine;
+  const std::string id = engine.submit(256);
+  const ProgramRun late = engine.vitrine({"wait", id, "--timeout", "0s"});
+  CHECK(late.exit_code == 7);
+  CHECK(late.error_is_one_line());
+  CHECK(engine.vitrine({"cancel", id}).exit_code == 0);
+  CHECK(engine.vitrine({"wait", id}).exit_code == 6);
+}
+
+TEST_CASE("bad work is told apart: unknown circuit 2, bad witness 1, unknown job 9", "[engine]") {
+  const RunningEngine engine;
+  const std::string noise = file_in(engine.folder(), "noise.wtns", std::string(1 << 21, 'x'));
+  const ProgramRun unknown = engine.vitrine({"submit", "--circuit", "nope", "--wtns", noise});
+  CHECK(unknown.exit_code == 2);
+  CHECK(unknown.error_is_one_line());
+  CHECK(unknown.error.find("nope") != std::string::npos);
+
+  const ProgramRun missing =
+      engine.vitrine({"submit", "--circuit", "demo", "--wtns", "/no/such.wtns"});
+  CHECK(missing.exit_code == 2);
+  CHECK(missing.error.find("/no/such.wtns") != std::string::npos);
+
+  const ProgramRun bad = engine.vitrine({"submit", "--circuit", "demo", "--wtns", noise});
+  REQUIRE(bad.exit_code == 0);
+  const ProgramRun wait = engine.vitrine({"wait", bad.output.substr(0, bad.output.size() - 1)});
+  CHECK(wait.exit_code == 1);
+  CHECK(wait.error_is_one_line());
+  CHECK(wait.error.find("bad_input") != std::string::npos);
+
+  CHECK(engine.vitrine({"wait", "99"}).exit_code == 9);
+  CHECK(engine.vitrine({"cancel", "99"}).exit_code == 9);
+}
+
+TEST_CASE("after kill -9 the last stages are shown and a new engine takes over", "[engine]") {
+  RunningEngine engine;
+  const std::string id = engine.submit(256);
+  engine.kill_it();
+  const ProgramRun show = engine.vitrine({"show"});
+  CHECK(show.exit_code == 4);
+  CHECK(show.output.find("  dead  ") != std::string::npos);
+  CHECK(show.output.find(id) != std::string::npos);
+  CHECK(engine.vitrine({"wait", id}).exit_code == 3);
+  CHECK(engine.vitrine({"submit", "--circuit", "demo", "--wtns", kData + "witness.0.wtns"})
+            .exit_code == 3);
+  engine.start();
+  engine.wait_until_ready();
+  CHECK(engine.vitrine({"wait", id}).exit_code == 9);
+  CHECK(engine.vitrine({"wait", engine.submit(1)}).exit_code == 0);
+}
