@@ -63,8 +63,8 @@ void EngineState::finish(Change& change, std::vector<JournalEntry>& entries,
 void EngineState::release(std::unique_lock<std::mutex> lock, std::vector<JournalEntry>& entries,
                           std::vector<std::shared_ptr<void>>& disposed) {
   lock.unlock();
+  disposed.clear();  // what is shown as given back is given back before others are woken
   changed_.notify_all();
-  disposed.clear();
   for (const JournalEntry& entry : entries) write_journal(entry);
 }
 

@@ -111,15 +111,17 @@ JobStatus EngineFixture::final_status(JobId id) {
 shm::Snapshot EngineFixture::snapshot_when(const std::function<bool(const shm::Snapshot&)>& ready) {
   auto reader = shm::SegmentReader::attach(segment_);
   if (!reader) FAIL(reader.error().text);
+  shm::Snapshot now;
+  await([&] { return reader->snapshot(now).has_value() && now.consistent && ready(now); });
+  return now;
+}
+
+void EngineFixture::await(const std::function<bool()>& condition) const {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (std::chrono::steady_clock::now() < deadline) {
-    shm::Snapshot now;
-    REQUIRE(reader->snapshot(now).has_value());
-    if (now.consistent && ready(now)) return now;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) FAIL("waited in vain");
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  FAIL("no snapshot was as expected");
-  std::abort();
 }
 
 void EngineFixture::check_quiet() {

@@ -55,6 +55,8 @@ class EngineFixture {
   shm::Snapshot snapshot() {
     return snapshot_when([](const shm::Snapshot&) { return true; });
   }
+  // Until `condition` holds; fails the test after a minute.
+  void await(const std::function<bool()>& condition) const;
   // Checks I9 and that every worker is idle.
   void check_quiet();
 

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// The API over its socket, with a real engine behind it.
+#include <sys/stat.h>
+
+#include <boost/json.hpp>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
+
+#include "engine/api_server.h"
+#include "engine/groth16.h"
+#include "engine/proof_json.h"
+#include "engine/text_file.h"
+#include "tests/engine/api_client.h"
+#include "tests/engine/container_bytes.h"
+#include "tests/engine/engine_fixture.h"
+
+namespace vitrine::engine::testing {
+namespace {
+
+using Catch::Matchers::Contains;
+namespace json = boost::json;
+
+class ApiFixture {
+ public:
+  explicit ApiFixture(ScriptedBackend::Script script = {},
+                      const std::function<void(EngineOptions&)>& adjust = {})
+      : engine_(std::move(script), adjust) {
+    configuration_.witness_directories = {circuit_folder("bn128", "demo")};
+    spool_ = Spool::open(scratch_ / "spool", std::uint64_t{1} << 20).value();
+    routes_.emplace(engine_.engine(), configuration_, [this] { has_drained_ = true; });
+    server_ = ApiServer::start(ApiSocket::listen(socket(), "").value(), *routes_, *spool_,
+                               std::uint64_t{256} << 10)
+                  .value();
+  }
+
+  std::filesystem::path socket() const { return scratch_ / "api.sock"; }
+  ApiClient client() const { return ApiClient(socket()); }
+  EngineFixture& engine() { return engine_; }
+  bool has_drained() const { return has_drained_; }
+  // Files go a moment after their job's end is shown: input and output wait for no state.
+  void await_empty_spool() const {
+    engine_.await([this] { return spooled_files() == 0; });
+  }
+  // The job's document once it is final.
+  json::object final_job(const std::string& id) const {
+    const ApiAnswer answer = client().get("/v1/jobs/" + id + "?wait=60s");
+    REQUIRE(answer.status == 200);
+    return json::parse(answer.body).as_object();
+  }
+
+ private:
+  std::size_t spooled_files() const {
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(scratch_ / "spool"), {}));
+  }
+
+  ScratchFolder scratch_;
+  Configuration configuration_;
+  std::atomic<bool> has_drained_{false};
+  std::unique_ptr<Spool> spool_;  // outlives the witnesses that the engine holds
+  EngineFixture engine_;
+  std::optional<ApiRoutes> routes_;
+  std::unique_ptr<ApiServer> server_;
+};
+
+std::string witness(unsigned number) {
+  return read_file(circuit_folder("bn128", "demo") /
+                   ("witness." + std::to_string(number) + ".wtns"));
+}
+
+std::string text_of(const json::object& object, const char* name) {
+  return std::string(object.at(name).as_string());
+}
+
+// A problem document says the same as the status, and why.
+std::string detail_of(const ApiAnswer& answer) {
+  CHECK(answer.header("Content-Type") == "application/problem+json");
+  const json::object document = json::parse(answer.body).as_object();
+  CHECK(document.at("status").as_int64() == answer.status);
+  CHECK_FALSE(text_of(document, "title").empty());
+  return text_of(document, "detail");
+}
+
+TEST_CASE("a form of witnesses becomes a job whose proofs can be fetched") {
+  ApiFixture api;
+  const ApiAnswer accepted = api.client().post_form(
+      "/v1/jobs?circuit=demo&priority=high&request_id=mine", {witness(0), witness(1), witness(2)});
+  REQUIRE(accepted.status == 202);
+  const json::object submitted = json::parse(accepted.body).as_object();
+  const std::string id = text_of(submitted, "job");
+  CHECK(accepted.header("Location") == "/v1/jobs/" + id);
+  CHECK(text_of(submitted, "priority") == "high");
+  CHECK(text_of(submitted, "request") == "mine");
+  CHECK(submitted.at("partitions").as_int64() == 3);
+  CHECK(text_of(api.final_job(id), "state") == "done");
+
+  const auto key = parse_verifying_key(
+      *read_text_file(circuit_folder("bn128", "demo") / "verification_key.json", kMaxJsonBytes));
+  const ApiAnswer answer = api.client().get("/v1/jobs/" + id + "/proof?partition=2");
+  REQUIRE(answer.status == 200);
+  const json::object proof = json::parse(answer.body).as_object();
+  CHECK(verify(*key, *parse_proof(json::serialize(proof.at("proof"))),
+               *parse_public(json::serialize(proof.at("publicSignals"))))
+            .has_value());
+  const ApiAnswer all = api.client().get("/v1/jobs/" + id + "/proof");
+  CHECK(json::parse(all.body).as_array().size() == 3);
+  CHECK(api.client().get("/v1/jobs/" + id + "/proof?partition=3").status == 404);
+  api.await_empty_spool();
+}
+
+TEST_CASE("a raw witness is proved while the client waits") {
+  ApiFixture api;
+  const ApiAnswer answer =
+      api.client().send("POST", "/v1/prove?circuit=demo", "application/octet-stream", witness(1));
+  REQUIRE(answer.status == 200);
+  CHECK(json::parse(answer.body).as_object().contains("publicSignals"));
+  CHECK(answer.header("Cache-Control") == "no-store");
+}
+
+TEST_CASE("witnesses on the engine's host are taken from the listed folders only") {
+  ApiFixture api;
+  const auto post = [&](const std::string& body) {
+    return api.client().send("POST", "/v1/jobs?circuit=demo", "application/json", body);
+  };
+  const auto folder = circuit_folder("bn128", "demo");
+  const auto named = [&](const std::string& path) {
+    return post("{\"witnesses\": [\"" + path + "\"]}");
+  };
+  const ApiAnswer accepted = named((folder / "witness.1.wtns").string());
+  REQUIRE(accepted.status == 202);
+  CHECK(text_of(api.final_job(text_of(json::parse(accepted.body).as_object(), "job")), "state") ==
+        "done");
+  CHECK(std::filesystem::exists(folder / "witness.1.wtns"));
+  const ScratchFolder scratch;
+  std::filesystem::create_symlink(folder / "witness.1.wtns", scratch / "link.wtns");
+  for (const std::string& path :
+       {(folder / "../multiplier/witness.1.wtns").string(), std::string("/etc/passwd"),
+        (folder / "absent.wtns").string(), std::string("witness.1.wtns"), folder.string()}) {
+    INFO(path);
+    const ApiAnswer refused = named(path);
+    CHECK(refused.status == 400);
+    CHECK_THAT(detail_of(refused), Contains("witness_directories"));
+  }
+  for (const char* body : {"{", "[]", "{\"witnesses\": 1}", "{\"witnesses\": [1]}", "{\"w\": []}",
+                           "{\"witnesses\": []}", "[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]"}) {
+    INFO(body);
+    CHECK(post(body).status == 400);
+  }
+}
+
+TEST_CASE("what is not understood is refused by name") {
+  ApiFixture api;
+  const ApiClient client = api.client();
+  const std::string w = witness(1);
+  const auto post = [&](const std::string& query) { return client.post_form(query, {w}); };
+  CHECK_THAT(detail_of(post("/v1/jobs?circuit=demo&colour=red")), Contains("'colour'"));
+  CHECK_THAT(detail_of(post("/v1/jobs")), Contains("circuit"));
+  CHECK(post("/v1/jobs?circuit=absent").status == 404);
+  CHECK_THAT(detail_of(post("/v1/jobs?circuit=demo&priority=soon")), Contains("priority"));
+  CHECK_THAT(detail_of(post("/v1/jobs?circuit=demo&deadline=soon")), Contains("deadline"));
+  CHECK(client.post_form("/v1/jobs?circuit=demo", {w}, "file").status == 400);
+  CHECK(client.send("POST", "/v1/jobs?circuit=demo", "text/plain", w).status == 415);
+  CHECK(client.send("POST", "/v1/jobs?circuit=demo", "", "").status == 400);
+  CHECK(client.post_form("/v1/jobs?circuit=demo", {}).status == 400);
+  CHECK(client.get("/v1/jobs/1").status == 404);
+  CHECK(client.get("/v1/jobs/one").status == 404);
+  CHECK(client.get("/v1/jobs/1/proofs").status == 404);
+  CHECK(client.get("/v1/jobs?limit=many").status == 400);
+  CHECK(client.get("/other").status == 404);
+  const ApiAnswer wrong_method = client.send("PUT", "/v1/jobs", "", "");
+  CHECK(wrong_method.status == 405);
+  CHECK(wrong_method.header("Allow") == "GET, POST");
+  CHECK(client.get("/v1/circuits").status == 200);
+  api.await_empty_spool();
+}
+
+TEST_CASE("bodies are bounded, however they are sent") {
+  ApiFixture api;
+  const std::string much(300 << 10, 'x');
+  CHECK(
+      api.client().send("POST", "/v1/jobs?circuit=demo", "application/octet-stream", much).status ==
+      413);
+  const std::string chunk = "1000\r\n" + std::string(0x1000, 'x') + "\r\n";
+  std::string chunked =
+      "POST /v1/jobs?circuit=demo HTTP/1.1\r\nHost: v\r\nConnection: close\r\n"
+      "Content-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (int i = 0; i < 100; ++i) chunked += chunk;
+  CHECK(api.client().raw(chunked + "0\r\n\r\n").status == 413);
+  CHECK(api.client().send("POST", "/v1/jobs?circuit=demo", "application/json", much).status == 413);
+  const std::vector<std::string> many(257, "x");
+  CHECK(api.client().post_form("/v1/jobs?circuit=demo", many).status == 400);
+  api.await_empty_spool();
+}
+
+TEST_CASE("a full spool refuses with 507 and takes again when there is room") {
+  Gate gate;
+  ApiFixture api([&gate](ScriptedStage stage, unsigned call) -> Result<void> {
+    if (stage == ScriptedStage::kSynthesize && call == 0) gate.pass();
+    return {};
+  });
+  const std::vector<std::string> large(30, witness(1));  // 240 of 256 KiB
+  std::vector<std::string> jobs;
+  ApiAnswer answer = api.client().post_form("/v1/jobs?circuit=demo", large);
+  while (answer.status == 202) {
+    jobs.push_back(text_of(json::parse(answer.body).as_object(), "job"));
+    answer = api.client().post_form("/v1/jobs?circuit=demo", large);
+  }
+  CHECK(answer.status == 507);
+  CHECK(jobs.size() == 4);
+  gate.open();
+  for (const std::string& job : jobs) CHECK(text_of(api.final_job(job), "state") == "done");
+  CHECK(api.client().post_form("/v1/jobs?circuit=demo", large).status == 202);
+}
+
+TEST_CASE("a full queue answers 429 and when to come again; an impossible job 422 with numbers") {
+  Gate gate;
+  ApiFixture api(
+      [&gate](ScriptedStage stage, unsigned call) -> Result<void> {
+        if (stage == ScriptedStage::kSynthesize && call == 0) gate.pass();
+        return {};
+      },
+      [](EngineOptions& options) {
+        options.configuration.job_queue_capacity = 1;
+        options.configuration.memory_budget_bytes = 2'150'000;
+      });
+  const std::string w = read_file(circuit_folder("bn128", "multiplier") / "witness.1.wtns");
+  const auto post = [&] { return api.client().post_form("/v1/jobs?circuit=multiplier", {w}); };
+  CHECK(post().status == 202);
+  gate.await_arrivals(1);
+  CHECK(post().status == 202);
+  const ApiAnswer full = post();
+  CHECK(full.status == 429);
+  CHECK(full.header("Retry-After") == "1");
+  const ApiAnswer impossible = api.client().post_form("/v1/jobs?circuit=demo", {witness(1)});
+  CHECK(impossible.status == 422);
+  CHECK_THAT(detail_of(impossible), Contains("2150000 bytes"));
+  gate.open();
+}
+
+TEST_CASE("a job is cancelled by DELETE, and one that has ended says how") {
+  Gate gate;
+  ApiFixture api([&gate](ScriptedStage stage, unsigned call) -> Result<void> {
+    if (stage == ScriptedStage::kStart && call == 0) gate.pass();
+    return {};
+  });
+  const ApiClient client = api.client();
+  const auto submit = [&] {
+    const ApiAnswer answer = client.post_form("/v1/jobs?circuit=demo", {witness(1)});
+    return text_of(json::parse(answer.body).as_object(), "job");
+  };
+  const std::string first = submit();
+  gate.await_arrivals(1);
+  CHECK(client.get("/v1/jobs/" + first + "/proof").status == 409);
+  CHECK(client.get("/v1/jobs/" + first + "?wait=10ms").status == 200);
+  CHECK(client.send("DELETE", "/v1/jobs/" + first, "", "").status == 202);
+  gate.open();
+  CHECK(text_of(api.final_job(first), "state") == "cancelled");
+  CHECK(client.send("DELETE", "/v1/jobs/" + first, "", "").status == 200);
+  const std::string second = submit();
+  CHECK(text_of(api.final_job(second), "state") == "done");
+  CHECK(client.send("DELETE", "/v1/jobs/" + second, "", "").status == 409);
+  CHECK(client.send("DELETE", "/v1/jobs/1", "", "").status == 404);
+  const json::object listed = json::parse(client.get("/v1/jobs?state=done").body).as_object();
+  CHECK(listed.at("jobs").as_array().size() == 1);
+}
+
+TEST_CASE("a witness that is wrong gives 422 and the reason, and leaves no file behind") {
+  ApiFixture api;
+  const ApiAnswer answer = api.client().send("POST", "/v1/prove?circuit=demo",
+                                             "application/octet-stream", "not a witness");
+  CHECK(answer.status == 422);
+  CHECK_THAT(detail_of(answer), Contains("wtns"));
+  api.await_empty_spool();
+}
+
+TEST_CASE("pause, resume and drain are asked for by POST") {
+  ApiFixture api;
+  const ApiClient client = api.client();
+  CHECK(client.send("POST", "/v1/pause", "", "").status == 202);
+  CHECK(api.engine().snapshot().engine().paused == 1);
+  CHECK(client.send("POST", "/v1/resume", "", "").status == 202);
+  CHECK(api.engine().snapshot().engine().paused == 0);
+  CHECK_FALSE(api.has_drained());
+  CHECK(client.send("POST", "/v1/drain", "", "").status == 202);
+  CHECK(api.has_drained());
+}
+
+TEST_CASE("the socket belongs to its user and group, and replaces only a leftover socket") {
+  const ScratchFolder scratch;
+  const auto path = scratch / "a.sock";
+  struct stat found {};
+  {
+    const ApiSocket first = ApiSocket::listen(path, "").value();
+    REQUIRE(::lstat(path.c_str(), &found) == 0);
+    CHECK((found.st_mode & 07777) == 0660);
+    const ApiSocket second = ApiSocket::listen(path, "").value();
+  }
+  CHECK_FALSE(std::filesystem::exists(path));
+  std::ofstream(path) << "something else";
+  CHECK(ApiSocket::listen(path, "").has_error());
+  CHECK(ApiSocket::listen(scratch / std::string(200, 'x'), "").has_error());
+  CHECK(ApiSocket::listen(scratch / "b.sock", "no-such-group").has_error());
+}
+
+TEST_CASE("bytes that are no HTTP change nothing") {
+  ApiFixture api;
+  for (const std::string& bytes :
+       {std::string("\0\1\2\r\n\r\n", 7), std::string("GET\r\n\r\n"),
+        std::string("POST /v1/jobs?circuit=demo HTTP/1.1\r\nHost: v\r\nContent-Length: -5\r\n\r\n"),
+        "GET /v1/jobs?" + std::string(100'000, 'a') + " HTTP/1.1\r\n\r\n"}) {
+    const int status = api.client().raw(bytes).status;
+    CHECK((status == 0 || status >= 400));
+  }
+  CHECK(api.client().get("/v1/circuits").status == 200);
+}
+
+}  // namespace
+}  // namespace vitrine::engine::testing
