@@ -206,7 +206,7 @@ class Loader {
   LoadedConfiguration loaded_;
 };
 
-std::string quoted(const std::string& text) {
+std::string toml_string(const std::string& text) {
   std::string result = "\"";
   for (const char letter : text) {
     if (letter == '"' || letter == '\\') result += '\\';
@@ -228,12 +228,13 @@ std::string LoadedConfiguration::to_toml() const {
   for (const Setting& setting : settings()) {
     const std::string value = setting.show(configuration);
     const auto origin = origins.find(std::string(setting.name));
-    text += std::string(setting.name) + " = " + (is_bare(value) ? value : quoted(value)) + "  # " +
-            (origin == origins.end() ? "default" : origin->second) + "\n";
+    text += std::string(setting.name) + " = " + (is_bare(value) ? value : toml_string(value)) +
+            "  # " + (origin == origins.end() ? "default" : origin->second) + "\n";
   }
   for (const CircuitConfiguration& circuit : configuration.circuits) {
-    text += "\n[circuit." + quoted(circuit.id) + "]\nzkey = " + quoted(circuit.zkey.string()) +
-            "\nkind = " + quoted(circuit.kind) +
+    text += "\n[circuit." + toml_string(circuit.id) +
+            "]\nzkey = " + toml_string(circuit.zkey.string()) +
+            "\nkind = " + toml_string(circuit.kind) +
             "\ninsecure = " + (circuit.insecure ? "true" : "false") +
             "\nkeep_resident = " + (circuit.keep_resident ? "true" : "false") + "\n";
   }

@@ -10,7 +10,7 @@
 namespace vitrine::engine {
 namespace {
 
-std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+std::string json_string(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 std::string indentation(unsigned depth) { return std::string(depth, ' '); }
 
@@ -26,12 +26,12 @@ std::string bracketed(char open, const std::vector<std::string>& items, unsigned
 }
 
 std::string member(std::string_view name, const std::string& value) {
-  return quoted(name) + ": " + value;
+  return json_string(name) + ": " + value;
 }
 
 template <class Params>
 std::string coordinate_text(const kernels::PrimeField<Params>& value, unsigned) {
-  return quoted(to_decimal(value.to_integer()));
+  return json_string(to_decimal(value.to_integer()));
 }
 
 template <class Field>
@@ -53,11 +53,12 @@ std::string point_text(const kernels::AffinePoint<Group>& point, unsigned depth)
 
 template <class Curve>
 std::string proof_text(const ProofPoints<Curve>& proof) {
-  return bracketed('{',
-                   {member("pi_a", point_text(proof.a, 1)), member("pi_b", point_text(proof.b, 1)),
-                    member("pi_c", point_text(proof.c, 1)), member("protocol", quoted("groth16")),
-                    member("curve", quoted(Curve::kName))},
-                   0);
+  return bracketed(
+      '{',
+      {member("pi_a", point_text(proof.a, 1)), member("pi_b", point_text(proof.b, 1)),
+       member("pi_c", point_text(proof.c, 1)), member("protocol", json_string("groth16")),
+       member("curve", json_string(Curve::kName))},
+      0);
 }
 
 template <class Curve>
@@ -66,7 +67,7 @@ std::string verifying_key_text(const VerifyingPoints<Curve>& key) {
   for (const auto& point : key.ic) ic.push_back(point_text(point, 2));
   return bracketed(
       '{',
-      {member("protocol", quoted("groth16")), member("curve", quoted(Curve::kName)),
+      {member("protocol", json_string("groth16")), member("curve", json_string(Curve::kName)),
        member("nPublic", std::to_string(key.ic.size() - 1)),
        member("vk_alpha_1", point_text(key.alpha1, 1)),
        member("vk_beta_2", point_text(key.beta2, 1)),
@@ -83,7 +84,7 @@ std::string proof_to_json(const Proof& proof) {
 
 std::string public_to_json(const PublicInputs& inputs) {
   std::vector<std::string> items;
-  for (const ScalarInteger& value : inputs.values) items.push_back(quoted(to_decimal(value)));
+  for (const ScalarInteger& value : inputs.values) items.push_back(json_string(to_decimal(value)));
   return bracketed('[', items, 0);
 }
 

@@ -67,8 +67,8 @@ Result<void> LayoutCheck::check_fixed_header() {
   const FixedHeader& fixed = layout_.header.fixed;
   if (fixed.magic != kMagic) return corrupt("is not a segment: no magic number");
   if (fixed.byte_order == __builtin_bswap32(kByteOrder)) {
-    const bool we_are_little = std::endian::native == std::endian::little;
-    return unsupported(std::string("written in ") + (we_are_little ? "big" : "little") +
+    const std::string other = std::endian::native == std::endian::little ? "big" : "little";
+    return unsupported("written in " + other +
                        "-endian byte order; read it on a machine of that order");
   }
   if (fixed.byte_order != kByteOrder) return corrupt("the byte order mark is damaged");
