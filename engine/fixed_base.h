@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/large_vector.h"
 #include "kernels/curve_point.h"
 #include "kernels/thread_pool.h"
 
@@ -41,9 +42,9 @@ class FixedBase {
     });
   }
 
-  [[nodiscard]] std::vector<Affine> multiples(std::span<const Scalar> scalars,
+  [[nodiscard]] LargeVector<Affine> multiples(std::span<const Scalar> scalars,
                                               kernels::ThreadPool& threads) const {
-    std::vector<Affine> points(scalars.size());
+    LargeVector<Affine> points(scalars.size());
     threads.parallel_for(scalars.size(), kChunk, [&](std::size_t begin, std::size_t end) {
       for (; begin < end; begin += kChunk) {
         const std::size_t count = std::min(kChunk, end - begin);

@@ -12,9 +12,9 @@
 #include <atomic>
 #include <cstdint>
 #include <variant>
-#include <vector>
 
 #include "engine/error.h"
+#include "engine/large_vector.h"
 #include "engine/proof.h"
 #include "engine/proving_key.h"
 #include "engine/witness.h"
@@ -44,7 +44,7 @@ struct WorkingBytes {
 
 template <class Fr>
 struct ConstraintVectors {
-  std::vector<Fr> a, b, c;  // domain_size each
+  LargeVector<Fr> a, b, c;  // domain_size each
 };
 
 // a = A w, b = B w, c = a∘b at the points of the domain.
@@ -54,7 +54,7 @@ using ConstraintValues =
 // Between the two proving steps: the witness and the scalars of the quotient's MSM.
 struct StartedProof {
   Witness witness;
-  std::vector<ScalarInteger> quotient;  // domain_size
+  LargeVector<ScalarInteger> quotient;  // domain_size
 };
 
 // Errors of all stages: kCancelled, kOutOfMemory. Shapes must match the key (a broken invariant

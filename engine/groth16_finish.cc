@@ -19,7 +19,7 @@ struct MsmSums {
 };
 
 template <class Group>
-void run_msm(const std::vector<kernels::AffinePoint<Group>>& points,
+void run_msm(std::span<const kernels::AffinePoint<Group>> points,
              std::span<const ScalarInteger> scalars, const StageContext& context,
              kernels::XyzzPoint<Group>& sum) {
   assert(points.size() == scalars.size());
@@ -32,11 +32,11 @@ Result<MsmSums<Curve>> run_msms(const ProvingPoints<Curve>& points, const Starte
                                 const StageContext& context) {
   const std::span<const ScalarInteger> witness = started.witness.values();
   MsmSums<Curve> sums;
-  run_msm(points.b2, witness, context, sums.b2);
-  run_msm(points.h, started.quotient, context, sums.h);
-  run_msm(points.a, witness, context, sums.a);
-  run_msm(points.b1, witness, context, sums.b1);
-  run_msm(points.l, witness.last(points.l.size()), context, sums.l);
+  run_msm<typename Curve::G2>(points.b2, witness, context, sums.b2);
+  run_msm<typename Curve::G1>(points.h, started.quotient, context, sums.h);
+  run_msm<typename Curve::G1>(points.a, witness, context, sums.a);
+  run_msm<typename Curve::G1>(points.b1, witness, context, sums.b1);
+  run_msm<typename Curve::G1>(points.l, witness.last(points.l.size()), context, sums.l);
   if (context.cancelled.load(std::memory_order_relaxed)) return cancelled_error();
   return sums;
 }

@@ -27,9 +27,9 @@ Fr odd_shift(unsigned log2_size) {
 }
 
 template <class Fr>
-std::vector<ScalarInteger> odd_products(const ConstraintVectors<Fr>& values,
+LargeVector<ScalarInteger> odd_products(const ConstraintVectors<Fr>& values,
                                         kernels::ThreadPool& threads) {
-  std::vector<ScalarInteger> quotient(values.a.size());
+  LargeVector<ScalarInteger> quotient(values.a.size());
   threads.parallel_for(quotient.size(), kMinElements, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       quotient[i] = (values.a[i] * values.b[i] - values.c[i]).to_integer();
@@ -39,12 +39,12 @@ std::vector<ScalarInteger> odd_products(const ConstraintVectors<Fr>& values,
 }
 
 template <class Fr>
-Result<std::vector<ScalarInteger>> quotient_scalars(ConstraintVectors<Fr> values,
+Result<LargeVector<ScalarInteger>> quotient_scalars(ConstraintVectors<Fr> values,
                                                     const StageContext& context) {
   const auto log2_size = static_cast<unsigned>(std::countr_zero(values.a.size()));
   const kernels::Domain<Fr> domain(log2_size, context.threads);
   const Fr shift = odd_shift<Fr>(log2_size);
-  for (std::vector<Fr>* vector : {&values.a, &values.b, &values.c}) {
+  for (LargeVector<Fr>* vector : {&values.a, &values.b, &values.c}) {
     if (context.cancelled.load(std::memory_order_relaxed)) return cancelled_error();
     domain.move_to_coset(*vector, shift, context.threads);
   }

@@ -86,7 +86,8 @@ class KeyMaker {
       scalars[i] = sum * (i < public_count ? over_gamma : over_delta);
     }
     const std::span<const Fr> all(scalars);
-    key.verifying.ic = base1_.multiples(all.first(public_count), threads_);
+    const auto ic = base1_.multiples(all.first(public_count), threads_);
+    key.verifying.ic.assign(ic.begin(), ic.end());
     key.points.l = base1_.multiples(all.subspan(public_count), threads_);
   }
 

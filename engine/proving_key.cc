@@ -71,13 +71,13 @@ Result<VerifyingKey> read_verifying_key(const ZkeyFile& file, const HeaderPoints
     return file.section_error(ZkeySection::kIc,
                               "point " + std::to_string(i) + " is not in the subgroup");
   }
-  key.ic = std::move(*ic);
+  key.ic.assign(ic->begin(), ic->end());
   return VerifyingKey(std::move(key));
 }
 
 // Reads one section into its array, if all went well so far.
 template <class Group>
-void read_into(std::vector<kernels::AffinePoint<Group>>& points, ZkeyPointReader& reader,
+void read_into(LargeVector<kernels::AffinePoint<Group>>& points, ZkeyPointReader& reader,
                std::pair<ZkeySection, std::size_t> section, Result<void>& outcome) {
   if (!outcome) return;
   auto read = reader.template read<Group>(section.first, section.second);

@@ -15,10 +15,10 @@
 #include <functional>
 #include <memory>
 #include <variant>
-#include <vector>
 
 #include "engine/curve_id.h"
 #include "engine/error.h"
+#include "engine/large_vector.h"
 #include "engine/proof.h"
 #include "kernels/curve_point.h"
 #include "kernels/thread_pool.h"
@@ -41,9 +41,9 @@ struct KeyShape {
 // gives the product in Montgomery form.
 template <class Fr>
 struct ConstraintMatrix {
-  std::vector<std::uint32_t> row_begin;  // domain_size + 1
-  std::vector<std::uint32_t> signals;
-  std::vector<Fr> values;
+  LargeVector<std::uint32_t> row_begin;  // domain_size + 1
+  LargeVector<std::uint32_t> signals;
+  LargeVector<Fr> values;
 };
 
 // The SRS: the arrays the five MSMs run over.
@@ -53,10 +53,10 @@ struct ProvingPoints {
   using G2Point = kernels::AffinePoint<typename Curve::G2>;
   G1Point alpha1, beta1, delta1;
   G2Point beta2, delta2;
-  std::vector<G1Point> a, b1;  // variables
-  std::vector<G2Point> b2;     // variables
-  std::vector<G1Point> l;      // variables - public_inputs - 1
-  std::vector<G1Point> h;      // domain_size
+  LargeVector<G1Point> a, b1;  // variables
+  LargeVector<G2Point> b2;     // variables
+  LargeVector<G1Point> l;      // variables - public_inputs - 1
+  LargeVector<G1Point> h;      // domain_size
 };
 
 template <class Curve>

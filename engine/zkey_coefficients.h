@@ -60,7 +60,7 @@ class ZkeyCoefficientReader {
   }
 
   Result<Matrices> fill(Matrices matrices) {
-    std::array<std::vector<std::uint32_t>, 2> next = {matrices[0].row_begin, matrices[1].row_begin};
+    std::array<LargeVector<std::uint32_t>, 2> next = {matrices[0].row_begin, matrices[1].row_begin};
     auto filled = for_each([&](const Entry& entry) {
       ConstraintMatrix<Fr>& matrix = matrices[entry.matrix];
       std::uint32_t& position = next[entry.matrix][entry.constraint];

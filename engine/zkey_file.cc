@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::uint32_t number(ZkeySection section) { return static_cast<std::uint32_t>(section); }
 
-// 2^28 on bn128; on bls12381 2^32, which the 32-bit size field cannot reach.
-constexpr unsigned max_log2_domain(CurveId curve) { return curve == CurveId::kBn254 ? 28 : 31; }
+// 2^28 on bn128. On bls12381 the field would allow 2^32, but an MSM takes less than 2^31 terms.
+constexpr unsigned max_log2_domain(CurveId curve) { return curve == CurveId::kBn254 ? 28 : 30; }
+constexpr std::uint32_t kMaxVariables = (std::uint32_t{1} << 31) - 1;
 
 Result<std::uint32_t> read_u32(const BinaryContainer& container, const ContainerSection& section) {
   std::array<std::byte, 4> bytes;
@@ -45,6 +46,10 @@ Result<void> check_counts(const BinaryContainer& container, const KeyShape& shap
   if (shape.variables <= shape.public_inputs) {
     return error(std::to_string(shape.variables) + " variables, expected more than the " +
                  std::to_string(shape.public_inputs) + " public inputs");
+  }
+  if (shape.variables > kMaxVariables) {
+    return error(std::to_string(shape.variables) + " variables, expected at most " +
+                 std::to_string(kMaxVariables));
   }
   const unsigned max_log2 = max_log2_domain(shape.curve);
   if (!std::has_single_bit(shape.domain_size) || shape.domain_size < 2 ||

@@ -16,6 +16,7 @@
 
 #include "engine/byte_reader.h"
 #include "engine/error.h"
+#include "engine/large_vector.h"
 #include "engine/load_progress.h"
 #include "engine/zkey_file.h"
 #include "kernels/subgroup.h"
@@ -48,9 +49,9 @@ class ZkeyPointReader {
 
   // `count` points, the section's whole content. Infinity is allowed; the subgroup is not checked.
   template <class Group>
-  [[nodiscard]] Result<std::vector<kernels::AffinePoint<Group>>> read(ZkeySection type,
+  [[nodiscard]] Result<LargeVector<kernels::AffinePoint<Group>>> read(ZkeySection type,
                                                                       std::size_t count) {
-    std::vector<kernels::AffinePoint<Group>> points(count);
+    LargeVector<kernels::AffinePoint<Group>> points(count);
     for (std::size_t begin = 0; begin < count; begin += kSlabPoints) {
       const std::size_t size = std::min(kSlabPoints, count - begin);
       auto done = read_slab<Group>(type, begin, std::span(points).subspan(begin, size));

@@ -27,13 +27,13 @@ class ZkeyWriter {
     begin(ZkeySection::kProtocol, 4);
     out_.put(kGroth16Protocol);
     put_header();
-    put_points(ZkeySection::kIc, key_.verifying.ic);
+    put_points<G1>(ZkeySection::kIc, key_.verifying.ic);
     put_coefficients(matrices);
-    put_points(ZkeySection::kA, key_.points.a);
-    put_points(ZkeySection::kB1, key_.points.b1);
-    put_points(ZkeySection::kB2, key_.points.b2);
-    put_points(ZkeySection::kL, key_.points.l);
-    put_points(ZkeySection::kH, key_.points.h);
+    put_points<G1>(ZkeySection::kA, key_.points.a);
+    put_points<G1>(ZkeySection::kB1, key_.points.b1);
+    put_points<G2>(ZkeySection::kB2, key_.points.b2);
+    put_points<G1>(ZkeySection::kL, key_.points.l);
+    put_points<G1>(ZkeySection::kH, key_.points.h);
     put_contributions();
   }
 
@@ -60,7 +60,7 @@ class ZkeyWriter {
   }
 
   template <class Group>
-  void put_points(ZkeySection section, const std::vector<kernels::AffinePoint<Group>>& points) {
+  void put_points(ZkeySection section, std::span<const kernels::AffinePoint<Group>> points) {
     begin(section, points.size() * kPointBytes<Group>);
     for (const auto& point : points) out_.put_montgomery(point);
   }

@@ -71,6 +71,21 @@ TEST_CASE("synthetic circuits of every kind and their smallest size prove") {
   }
 }
 
+TEST_CASE("the smallest circuit, one constraint and nothing public, proves") {
+  using Fr = Bls12_381::Fr;
+  CircuitBuilder<Fr> builder(0);
+  const auto factor = builder.add_private_input(Fr::from_u64(3));
+  static_cast<void>(builder.multiply(factor, factor));
+  const auto witness = builder.witness();
+  const R1cs r1cs = builder.take_r1cs();
+  const ScratchFolder scratch;
+  kernels::ThreadPool threads(2);
+  REQUIRE(write_development_key(scratch / "circuit.zkey", r1cs, threads).has_value());
+  CHECK(probe_proving_key(scratch / "circuit.zkey").value().domain_size == 2);
+  REQUIRE(write_witness(scratch / "w.wtns", CurveId::kBls12_381, witness).has_value());
+  CHECK(prove_and_verify(scratch / "circuit.zkey", scratch / "w.wtns").has_value());
+}
+
 template <class Fr>
 std::array<std::uint32_t, 8> digest_of_abc() {
   CircuitBuilder<Fr> builder(0);

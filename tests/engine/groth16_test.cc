@@ -95,8 +95,8 @@ TEST_CASE("a proof that is not well formed is refused as bad input") {
 
 // The plain definition: one multiplication and addition an entry, in canonical numbers.
 template <class Fr>
-std::vector<Fr> plain_product(const ConstraintMatrix<Fr>& matrix, const Witness& witness) {
-  std::vector<Fr> values;
+LargeVector<Fr> plain_product(const ConstraintMatrix<Fr>& matrix, const Witness& witness) {
+  LargeVector<Fr> values;
   for (std::size_t row = 0; row + 1 < matrix.row_begin.size(); ++row) {
     Fr sum;
     for (auto i = matrix.row_begin[row]; i < matrix.row_begin[row + 1]; ++i) {
@@ -117,9 +117,9 @@ void check_synthesis(const std::filesystem::path& folder) {
   kernels::ThreadPool threads(2);
   const ConstraintValues values = synthesize(*key, witness, {threads, kNotCancelled}).value();
   const auto& vectors = std::get<ConstraintVectors<Fr>>(values);
-  std::vector<Fr> a = plain_product(matrices.a, witness);
-  std::vector<Fr> b = plain_product(matrices.b, witness);
-  const std::vector<Fr> c = plain_product(matrices.c, witness);
+  LargeVector<Fr> a = plain_product(matrices.a, witness);
+  LargeVector<Fr> b = plain_product(matrices.b, witness);
+  const LargeVector<Fr> c = plain_product(matrices.c, witness);
   // After the constraints, a has the constant and the public signals.
   for (std::size_t i = 0; i <= key->shape.public_inputs; ++i) {
     a.push_back(Fr::from_integer(witness.values()[i]));
@@ -142,7 +142,7 @@ TEST_CASE("synthesis from the key agrees with the circuit's own constraints") {
 // Lagrange interpolation of values at w^i, evaluated at x: the sum of
 // values[i] w^i (x^N - 1) / (N (x - w^i)).
 template <class Fr>
-Fr interpolate_at(const std::vector<Fr>& values, const Fr& root, const Fr& x) {
+Fr interpolate_at(const LargeVector<Fr>& values, const Fr& root, const Fr& x) {
   Fr sum;
   Fr power = Fr::one();
   Fr x_power = Fr::one();

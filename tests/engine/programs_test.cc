@@ -208,6 +208,17 @@ TEST_CASE("a key without a contribution proves only when asked to be insecure") 
   CHECK(programs.run(command + " --insecure").exit_code == 0);
 }
 
+TEST_CASE("a proof leaves nothing of its instance behind") {
+  const Programs programs;
+  std::filesystem::create_directory(programs.file("status"));
+  const auto folder = circuit_folder("bn128", "multiplier");
+  const Ended proved =
+      programs.run("vitrine-prove" + key_and_witness(folder, 1) + " --out " + programs.file("o") +
+                   " --segment " + programs.file("status/one.segment"));
+  CHECK(proved.exit_code == 0);
+  CHECK(std::filesystem::is_empty(programs.file("status")));
+}
+
 TEST_CASE("generated keys and witnesses prove from the command line") {
   const Programs programs;
   const std::string out = programs.file("k");

@@ -137,12 +137,16 @@ TEST_CASE("a small file that asks for gigabytes is refused before they are alloc
   ContainerBytes key(circuit_folder("bn128", "multiplier") / "circuit.zkey");
   const std::size_t counts = key.section(2).begin + kCountsOffset;
   SECTION("variables") {
+    key.put(counts, std::uint32_t{0x7fffffff});
+    CHECK_THAT(refusal(key), Contains("expected 137438953408"));
+  }
+  SECTION("more variables than an MSM takes") {
     key.put(counts, std::uint32_t{0xffffffff});
-    CHECK_THAT(refusal(key), Contains("expected 274877906880"));
+    CHECK_THAT(refusal(key), Contains("4294967295 variables"));
   }
   SECTION("public inputs") {
-    key.put(counts, std::uint32_t{0xffffffff});
-    key.put(counts + 4, std::uint32_t{0xfffffffe});
+    key.put(counts, std::uint32_t{0x7fffffff});
+    key.put(counts + 4, std::uint32_t{0x7ffffffe});
     CHECK_THAT(refusal(key), Contains("section 3"));
   }
   SECTION("domain") {
