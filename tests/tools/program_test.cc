@@ -105,7 +105,7 @@ TEST_CASE("random bytes: 5, saying why", "[program]") {
   CHECK(run.error_is_one_line());
 }
 
-TEST_CASE("--json is one document and nothing else", "[program]") {
+TEST_CASE("with --json the output is one document and nothing else", "[program]") {
   const ScratchDirectory scratch;
   { const shm::SegmentWriter dead = publish_engine(scratch.path(), "e"); }
   const std::string path = shm::segment_path_in(scratch.path(), "e");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a person sees, compared with text written by hand.
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
 
 #include "tests/tools/sample_observation.h"
 #include "tools/job_progress.h"
@@ -21,42 +23,18 @@ const shm::JobRecord& job_of(const shm::Observation& observation, std::size_t i)
   return observation.snapshot->rows<shm::JobRecord>().at(i);
 }
 
+// A screen that somebody has looked at and found right.
+std::string golden_screen(const std::string& name) {
+  std::ifstream file(VITRINE_TEST_DATA "/screens/" + name + ".txt");
+  REQUIRE(file);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 }  // namespace
 
 TEST_CASE("the screen of a busy engine shows every part of it", "[screen]") {
   const shm::Observation observation = sample_observation();
-  CHECK(show_screen(View(observation, kAscii)) ==
-        R"(main  busy  1 job running
-vitrine 0.1.0  pid 4242 on host7  up 41m23s  heartbeat 50ms ago  backend cpu (portable), asked for auto
-
-DEVICE  STATE  KIND  NAME     THREADS  PROOFS  INVALID  FAILURES
-     0  up     cpu   8 x CPU        8     120        0         1
-
-WORKER  DEVICE  DOING            FOR  JOB  PARTITION  DONE  FAILED  RESTARTS  WORKED
-     0       0  gpu_proving     1.5s    7          1   119       1         0  20m00s
-     1       0  idle: no_work  1m00s    -          -     1       0         0    3.0s
-
-JOB  STATE      CIRCUIT  PRIORITY  TIME  DONE  PARTITIONS  NOTE
-  7  running    sha256   normal     12s   1/4  #gs.        deadline in 48s
-  8  admitting  sha256   high      3.0s   0/1  .           waits for memory 2.0s, needs 1.5 GiB, 512.0 MiB free then
-  6  failed     small    low       1.0s   0/1  x           bad_input while synthesizing, partition 0, device 0: w[0] is not 1
-. pending  s synthesizing  g gpu_proving  # done  x failed
-
-MEMORY  1.5 GiB of 2.0 GiB reserved, at most 1.8 GiB so far; process resident 1.4 GiB
-CONSUMER   RESERVED  OF THE BUDGET
-srs         1.0 GiB  ###############...............
-pce       256.0 MiB  ###...........................
-working   256.0 MiB  ###...........................
-free      512.0 MiB  #######.......................
-1 waiting for 1.5 GiB
-
-QUEUE   WAITING  ROOM FOR              MOST  OLDEST
-jobs          1       256  #.........     3    3.0s
-device        2         2  ##########     2   500ms
-
-FAILED  AGO  CIRCUIT  WHY
-     6  30s  small    bad_input while synthesizing, partition 0, device 0: w[0] is not 1
-)");
+  CHECK(show_screen(View(observation, kAscii)) == golden_screen("busy"));
 }
 
 TEST_CASE("a UTF-8 terminal gets squares for the partitions", "[screen]") {
