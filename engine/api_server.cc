@@ -81,8 +81,8 @@ std::optional<ApiResponse> refuse_body(MHD_Connection* connection, std::uint64_t
   return problem(413, "the body is longer than " + std::to_string(limit_bytes) + " bytes");
 }
 
-MHD_Result begin(Server& server, MHD_Connection* connection, const char* method, const char* path,
-                 Exchange*& exchange) {
+MHD_Result begin_exchange(Server& server, MHD_Connection* connection, const char* method,
+                          const char* path, Exchange*& exchange) {
   exchange = new Exchange(server, server.spool);
   ApiRequest& request = exchange->request;
   request.method = method;
@@ -108,12 +108,14 @@ ApiResponse answer(Exchange& exchange) {
   return answered ? *answered : problem(500, answered.error().text);
 }
 
-MHD_Result handle(void* context, MHD_Connection* connection, const char* path, const char* method,
-                  const char*, const char* upload_data, std::size_t* upload_size, void** state) {
+// The library calls it once with the head of a request, then with each piece of its body.
+const MHD_AccessHandlerCallback handle =
+    [](void* context, MHD_Connection* connection, const char* path, const char* method, const char*,
+       const char* upload_data, std::size_t* upload_size, void** state) -> MHD_Result {
   auto* exchange = static_cast<Exchange*>(*state);
   if (exchange == nullptr) {
     const MHD_Result begun =
-        begin(*static_cast<Server*>(context), connection, method, path, exchange);
+        begin_exchange(*static_cast<Server*>(context), connection, method, path, exchange);
     *state = exchange;
     return begun;
   }
@@ -124,7 +126,7 @@ MHD_Result handle(void* context, MHD_Connection* connection, const char* path, c
   (void)exchange->upload.take(upload_data, *upload_size);
   *upload_size = 0;
   return MHD_YES;
-}
+};
 
 void completed(void*, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
   delete static_cast<Exchange*>(*state);
@@ -156,7 +158,7 @@ Result<std::unique_ptr<ApiServer>> ApiServer::start(ApiSocket socket, ApiRoutes&
   const unsigned flags =
       MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC;
   parts->daemon.reset(MHD_start_daemon(
-      flags, 0, nullptr, nullptr, &handle, &parts->server, MHD_OPTION_LISTEN_SOCKET, listening,
+      flags, 0, nullptr, nullptr, handle, &parts->server, MHD_OPTION_LISTEN_SOCKET, listening,
       MHD_OPTION_CONNECTION_LIMIT, kConnectionsMax, MHD_OPTION_CONNECTION_TIMEOUT,
       kIdleTimeoutSeconds, MHD_OPTION_NOTIFY_COMPLETED, &completed, nullptr, MHD_OPTION_END));
   if (!parts->daemon) {

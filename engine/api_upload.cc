@@ -30,7 +30,14 @@ void ApiUpload::begin(MHD_Connection* connection) {
   } else if (is_type(type, "application/octet-stream")) {
     kind_ = Kind::kOctets;
   } else if (is_type(type, "multipart/form-data")) {
-    processor_.reset(MHD_create_post_processor(connection, kProcessorBytes, &take_part, this));
+    const MHD_PostDataIterator on_part = [](void* upload, MHD_ValueKind, const char* key,
+                                            const char*, const char*, const char*, const char* data,
+                                            std::uint64_t offset, std::size_t size) -> MHD_Result {
+      const std::string_view name = key == nullptr ? "" : key;
+      const bool taken = static_cast<ApiUpload*>(upload)->take_part(name, {data, size}, offset);
+      return taken ? MHD_YES : MHD_NO;
+    };
+    processor_.reset(MHD_create_post_processor(connection, kProcessorBytes, on_part, this));
     kind_ = processor_ ? Kind::kMultipart : Kind::kUnknown;
   } else {
     kind_ = Kind::kUnknown;
@@ -60,15 +67,11 @@ bool ApiUpload::take(const char* bytes, std::size_t size) {
   }
 }
 
-MHD_Result ApiUpload::take_part(void* upload, MHD_ValueKind, const char* key, const char*,
-                                const char*, const char*, const char* data, std::uint64_t offset,
-                                std::size_t size) {
-  auto& self = *static_cast<ApiUpload*>(upload);
-  if (key == nullptr || std::string_view(key) != "witness") {
-    return self.fail(400, "each part of the form must be named witness") ? MHD_YES : MHD_NO;
-  }
-  if (offset == 0 && !self.begin_witness()) return MHD_NO;
-  return self.append({data, size}) ? MHD_YES : MHD_NO;
+bool ApiUpload::take_part(std::string_view name, std::span<const char> bytes,
+                          std::uint64_t offset) {
+  if (name != "witness") return fail(400, "each part of the form must be named witness");
+  if (offset == 0 && !begin_witness()) return false;
+  return append(bytes);
 }
 
 bool ApiUpload::begin_witness() {

@@ -40,10 +40,8 @@ class ApiUpload {
     void operator()(MHD_PostProcessor* processor) const { MHD_destroy_post_processor(processor); }
   };
 
-  static MHD_Result take_part(void* upload, MHD_ValueKind kind, const char* key,
-                              const char* file_name, const char* content_type,
-                              const char* transfer_encoding, const char* data, std::uint64_t offset,
-                              std::size_t size);
+  // `offset` is that of `bytes` within the part; a part comes in pieces.
+  bool take_part(std::string_view name, std::span<const char> bytes, std::uint64_t offset);
   bool begin_witness();
   bool append(std::span<const char> bytes);
   bool fail(unsigned status, const std::string& detail);
