@@ -17,14 +17,18 @@ std::uint32_t room(std::uint32_t capacity, std::size_t used) {
   return capacity > used ? capacity - static_cast<std::uint32_t>(used) : 0;
 }
 
-// The facts of the moment, in the scheduler's terms; `waiting` are the jobs of its view.
-SchedulerView view_of(EngineModel& model, PlanningSpace& space) {
+void fill_circuits(const EngineModel& model, PlanningSpace& space) {
   space.circuits.clear();
-  space.demands.clear();
-  space.waiting.clear();
   for (const Circuit& circuit : model.keys.circuits()) {
     space.circuits.push_back({circuit.presence(), circuit.key_bytes(), circuit.working.total()});
   }
+}
+
+// The facts of the moment, in the scheduler's terms; `waiting` are the jobs of its view.
+SchedulerView view_of(EngineModel& model, PlanningSpace& space) {
+  space.demands.clear();
+  space.waiting.clear();
+  fill_circuits(model, space);
   for (Job* job : model.jobs.active()) {
     if (job->pending() == 0) continue;
     space.waiting.push_back(job);
@@ -149,6 +153,27 @@ void dispatch(Change& change) {
   do {
     make_plan(view_of(model, space), space.plan);
   } while (carry_out(change, space));
+}
+
+void load_resident_keys(Change& change) {
+  EngineModel& model = change.model();
+  for (Circuit& circuit : model.keys.circuits()) {
+    if (!circuit.configuration.keep_resident || !circuit.shape) continue;
+    fill_circuits(model, model.planning);
+    if (key_fits(model.planning.circuits, circuit.row, model.budget.total_bytes())) {
+      begin_load(change, circuit);
+      continue;
+    }
+    change.log({JournalLevel::kWarn,
+                "key does not fit beside the others",
+                0,
+                0,
+                {},
+                {},
+                {},
+                {},
+                circuit.configuration.id});
+  }
 }
 
 }  // namespace vitrine::engine

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "engine/backend_choice.h"
+#include "engine/dispatch.h"
 #include "engine/engine_start.h"
 #include "engine/heartbeat.h"
 #include "engine/job_lifecycle.h"
@@ -83,7 +84,10 @@ Engine::Started Engine::start(EngineOptions options) {
   const unsigned configured = options.configuration.threads;
   const unsigned threads = configured != 0 ? configured : usable_threads();
   auto model = make_model(options, threads);
-  if (!model) return model.error();
+  if (!model) {
+    publication->writer.unlink_name();
+    return model.error();
+  }
 
   auto parts = std::make_unique<Parts>();
   parts->options = std::move(options);
@@ -96,12 +100,7 @@ Engine::Started Engine::start(EngineOptions options) {
     change.publish().started(known);
     if (known.backend_fallbacks > 0) change.publish().backend_fell_back();
     if (!publication->not_shared.empty()) change.degrade(publication->not_shared);
-    for (Circuit& circuit : known.keys.circuits()) {
-      if (!circuit.configuration.keep_resident || !circuit.shape) continue;
-      if (known.keys.begin_load(circuit, known.budget, change.now())) {
-        change.publish().key_loading(circuit);
-      }
-    }
+    load_resident_keys(change);
   });
   parts->start_threads();
   return std::unique_ptr<Engine>(new Engine(std::move(parts)));

@@ -8,6 +8,31 @@ namespace {
 
 using shm::WaitReason;
 
+// What keys that are there, or coming, hold and must leave free.
+class HeldKeys {
+ public:
+  void add(const CircuitDemand& circuit) {
+    key_bytes_ += circuit.key_bytes;
+    largest_partition_bytes_ = std::max(largest_partition_bytes_, circuit.partition_bytes);
+  }
+  bool leave_room_for(const CircuitDemand& circuit, std::uint64_t total_bytes) const {
+    const std::uint64_t largest = std::max(largest_partition_bytes_, circuit.partition_bytes);
+    return key_bytes_ + circuit.key_bytes + largest <= total_bytes;
+  }
+
+ private:
+  std::uint64_t key_bytes_ = 0;
+  std::uint64_t largest_partition_bytes_ = 0;
+};
+
+HeldKeys held_keys(std::span<const CircuitDemand> circuits) {
+  HeldKeys held;
+  for (const CircuitDemand& circuit : circuits) {
+    if (circuit.key != KeyPresence::kAbsent) held.add(circuit);
+  }
+  return held;
+}
+
 // What is left while the jobs are served one after the other.
 class Planner {
  public:
@@ -16,11 +41,8 @@ class Planner {
         plan_(plan),
         available_bytes_(view.available_bytes),
         synthesis_slots_(view.synthesis_slots),
-        device_room_(view.device_room) {
-    for (const CircuitDemand& circuit : view.circuits) {
-      if (circuit.key != KeyPresence::kAbsent) hold(circuit);
-    }
-  }
+        device_room_(view.device_room),
+        held_keys_(held_keys(view.circuits)) {}
 
   JobPlan serve(const JobDemand& job) {
     if (view_.gate == SchedulerView::Gate::kPaused) {
@@ -32,24 +54,13 @@ class Planner {
   }
 
  private:
-  // Keys stay once loaded, so each must leave room for the largest partition of those beside it.
-  bool fits_beside_others(const CircuitDemand& circuit) const {
-    const std::uint64_t largest = std::max(largest_partition_bytes_, circuit.partition_bytes);
-    return held_key_bytes_ + circuit.key_bytes + largest <= view_.total_bytes;
-  }
-
-  void hold(const CircuitDemand& circuit) {
-    held_key_bytes_ += circuit.key_bytes;
-    largest_partition_bytes_ = std::max(largest_partition_bytes_, circuit.partition_bytes);
-  }
-
   JobPlan serve_without_key(const JobDemand& job, const CircuitDemand& circuit) {
     const JobPlan waits_for_key{JobPlan::Turn::kNext, 0, WaitReason::kSrs, 0};
     const bool is_coming =
         circuit.key == KeyPresence::kLoading ||
         std::find(plan_.loads.begin(), plan_.loads.end(), job.circuit) != plan_.loads.end();
     if (is_coming) return waits_for_key;
-    if (!fits_beside_others(circuit)) {
+    if (!held_keys_.leave_room_for(circuit, view_.total_bytes)) {
       return {JobPlan::Turn::kCannotFit, 0, WaitReason::kMemory, circuit.key_bytes};
     }
     if (memory_wait_) return behind();
@@ -58,7 +69,7 @@ class Planner {
       return {JobPlan::Turn::kNext, 0, WaitReason::kMemory, circuit.key_bytes};
     }
     available_bytes_ -= circuit.key_bytes;
-    hold(circuit);
+    held_keys_.add(circuit);
     plan_.loads.push_back(job.circuit);
     return waits_for_key;
   }
@@ -98,13 +109,17 @@ class Planner {
   std::uint64_t available_bytes_;
   std::uint32_t synthesis_slots_;
   std::uint32_t device_room_;
-  std::uint64_t held_key_bytes_ = 0;
-  std::uint64_t largest_partition_bytes_ = 0;
+  HeldKeys held_keys_;
   bool line_closed_ = false;  // nobody behind may start a partition
   bool memory_wait_ = false;  // nobody behind may take memory
 };
 
 }  // namespace
+
+bool key_fits(std::span<const CircuitDemand> circuits, std::uint32_t number,
+              std::uint64_t total_bytes) {
+  return held_keys(circuits).leave_room_for(circuits[number], total_bytes);
+}
 
 void make_plan(const SchedulerView& view, Plan& plan) {
   plan.jobs.clear();

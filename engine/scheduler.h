@@ -57,6 +57,11 @@ struct Plan {
   std::vector<std::uint32_t> loads;  // circuits whose key is to be loaded now
 };
 
+// Whether the key of circuit `number` fits beside those that are there or coming. Keys stay once
+// loaded, so each must leave room for the largest partition of all of them.
+[[nodiscard]] bool key_fits(std::span<const CircuitDemand> circuits, std::uint32_t number,
+                            std::uint64_t total_bytes);
+
 // Fills `plan`; its memory is used again.
 void make_plan(const SchedulerView& view, Plan& plan);
 

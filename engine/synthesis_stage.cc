@@ -13,24 +13,24 @@ namespace vitrine::engine {
 namespace {
 
 // What the thread needs of the model while it computes; the job cannot go before its partition.
-struct Work {
+struct SynthesisWork {
   Partition* partition;
   std::shared_ptr<const ProvingKey> key;
   std::filesystem::path witness;
 };
 
-std::optional<Work> take_work(EngineState& state) {
+std::optional<SynthesisWork> take_granted(EngineState& state) {
   return state.change_when(
       [](const EngineModel& model) { return model.stopping || !model.granted.empty(); },
-      [](Change& change) -> std::optional<Work> {
+      [](Change& change) -> std::optional<SynthesisWork> {
         if (change.model().stopping) return std::nullopt;
         Partition& partition = *change.model().granted.front();
         start_synthesis(change, partition);
-        return Work{&partition, partition.job->circuit->key, partition.witness.path};
+        return SynthesisWork{&partition, partition.job->circuit->key, partition.witness.path};
       });
 }
 
-Result<std::unique_ptr<Synthesized>> make(const Work& work, Backend& backend,
+Result<std::unique_ptr<Synthesized>> make(const SynthesisWork& work, Backend& backend,
                                           kernels::ThreadPool& threads) {
   const StageContext context{threads, work.partition->job->cancelled};
   auto witness = read_witness(work.witness, work.key->shape);
@@ -41,7 +41,8 @@ Result<std::unique_ptr<Synthesized>> make(const Work& work, Backend& backend,
   return std::make_unique<Synthesized>(Synthesized{std::move(*witness), std::move(*values)});
 }
 
-void work_on(EngineState& state, const Work& work, Backend& backend, kernels::ThreadPool& threads) {
+void synthesize_one(EngineState& state, const SynthesisWork& work, Backend& backend,
+                    kernels::ThreadPool& threads) {
   auto made = guard_all("synthesis", [&] { return make(work, backend, threads); });
   if (made && work.partition->job->cancelled.load(std::memory_order_relaxed)) {
     made = cancelled_error();  // frees what was made before the bytes are given back
@@ -61,7 +62,7 @@ void work_on(EngineState& state, const Work& work, Backend& backend, kernels::Th
 }  // namespace
 
 void run_synthesis(EngineState& state, Backend& backend, kernels::ThreadPool& threads) {
-  while (const auto work = take_work(state)) work_on(state, *work, backend, threads);
+  while (const auto work = take_granted(state)) synthesize_one(state, *work, backend, threads);
 }
 
 }  // namespace vitrine::engine

@@ -15,7 +15,7 @@ std::string flag_name(std::string_view setting) {
   return name;
 }
 
-std::string check_instance(const std::string& name) {
+std::string check_instance_name(const std::string& name) {
   if (shm::is_instance_name(name)) return {};
   return "'" + name + "' is not 1 to 32 characters of a-z, 0-9, _ and -";
 }
@@ -26,7 +26,7 @@ VitrinedOptions::VitrinedOptions(CLI::App& app) {
   app.set_version_flag("--version", "vitrined " VITRINE_VERSION);
   app.add_option("--instance", instance_, "name of the engine instance")
       ->envname("VITRINE_INSTANCE")
-      ->check(check_instance);
+      ->check(check_instance_name);
   app.add_option("--config", file_, "configuration file instead of those in /etc/vitrine")
       ->type_name("FILE");
   app.add_option("--circuit", circuits_, "a circuit and its proving key; repeat for more")

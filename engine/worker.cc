@@ -19,22 +19,22 @@ namespace {
 using Ended = Result<std::shared_ptr<const ProofTexts>>;
 
 // What the worker needs of the model while it computes; the job cannot go before its partition.
-struct Work {
+struct ProvingWork {
   Partition* partition;
   std::shared_ptr<const ProvingKey> key;
   std::shared_ptr<Backend> backend;
   std::unique_ptr<Synthesized> synthesized;
 };
 
-std::optional<Work> take_work(EngineState& state, std::uint32_t number) {
+std::optional<ProvingWork> take_queued(EngineState& state, std::uint32_t number) {
   return state.change_when(
       [](const EngineModel& model) { return model.stopping || !model.device_queue.empty(); },
-      [&](Change& change) -> std::optional<Work> {
+      [&](Change& change) -> std::optional<ProvingWork> {
         EngineModel& model = change.model();
         if (model.stopping) return std::nullopt;
         Partition& partition = *model.device_queue.front();
         Worker& worker = model.workers[number];
-        Work work{&partition, partition.job->circuit->key, worker.device->backend, nullptr};
+        ProvingWork work{&partition, partition.job->circuit->key, worker.device->backend, nullptr};
         work.synthesized = pick_up(change, partition, worker);
         return work;
       });
@@ -55,7 +55,7 @@ bool begin_kernels(EngineState& state, std::uint32_t number, Partition& partitio
 }
 
 // Both proving steps, while the device is this partition's alone.
-Result<Proof> run_kernels(EngineState& state, Work& work, const StageContext& context) {
+Result<Proof> run_kernels(EngineState& state, ProvingWork& work, const StageContext& context) {
   auto started = work.backend->prove_start(*work.key, std::move(work.synthesized->witness),
                                            std::move(work.synthesized->values), context);
   work.synthesized.reset();
@@ -64,7 +64,8 @@ Result<Proof> run_kernels(EngineState& state, Work& work, const StageContext& co
   return work.backend->prove_finish(*work.key, std::move(*started), context);
 }
 
-Ended prove(EngineState& state, Work& work, std::uint32_t number, kernels::ThreadPool& threads) {
+Ended prove(EngineState& state, ProvingWork& work, std::uint32_t number,
+            kernels::ThreadPool& threads) {
   const StageContext context{threads, work.partition->job->cancelled};
   const PublicInputs inputs = public_inputs_of(work.synthesized->witness, work.key->shape);
   if (!begin_kernels(state, number, *work.partition)) return cancelled_error();
@@ -96,14 +97,15 @@ void count_restart(Change& change, std::uint32_t number, const Error& error) {
 }
 
 // All partitions are final, so their proofs may be read without the mutex.
-void assemble(EngineState& state, Job& job) {
+void assemble_job(EngineState& state, Job& job) {
   std::vector<std::shared_ptr<const ProofTexts>> proofs;
   for (const Partition& partition : job.partitions) proofs.push_back(partition.proof);
   auto result = std::make_shared<const std::string>(assemble_result(proofs));
   state.change([&](Change& change) { finish_assembly(change, job, std::move(result)); });
 }
 
-void work_on(EngineState& state, Work work, std::uint32_t number, kernels::ThreadPool& threads) {
+void prove_one(EngineState& state, ProvingWork work, std::uint32_t number,
+               kernels::ThreadPool& threads) {
   std::uint64_t exceptions = 0;
   Ended ended =
       guard_all("proving", exceptions, [&] { return prove(state, work, number, threads); });
@@ -118,14 +120,14 @@ void work_on(EngineState& state, Work work, std::uint32_t number, kernels::Threa
     }
     return finish_partition(change, *work.partition, std::move(end));
   });
-  if (to_assemble != nullptr) assemble(state, *to_assemble);
+  if (to_assemble != nullptr) assemble_job(state, *to_assemble);
 }
 
 }  // namespace
 
 void run_worker(EngineState& state, std::uint32_t number, kernels::ThreadPool& threads) {
-  while (auto work = take_work(state, number)) {
-    work_on(state, std::move(*work), number, threads);
+  while (auto work = take_queued(state, number)) {
+    prove_one(state, std::move(*work), number, threads);
   }
 }
 

@@ -214,15 +214,16 @@ TEST_CASE("a full spool refuses with 507 and takes again when there is room") {
 }
 
 TEST_CASE("a full queue answers 429 and when to come again; an impossible job 422 with numbers") {
+  const std::uint64_t budget_bytes = peak_bytes("demo") - 1;
   Gate gate;
   ApiFixture api(
       [&gate](ScriptedStage stage, unsigned call) -> Result<void> {
         if (stage == ScriptedStage::kSynthesize && call == 0) gate.pass();
         return {};
       },
-      [](EngineOptions& options) {
+      [&](EngineOptions& options) {
         options.configuration.job_queue_capacity = 1;
-        options.configuration.memory_budget_bytes = 2'150'000;
+        options.configuration.memory_budget_bytes = budget_bytes;
       });
   const std::string w = read_file(circuit_folder("bn128", "multiplier") / "witness.1.wtns");
   const auto post = [&] { return api.client().post_form("/v1/jobs?circuit=multiplier", {w}); };
@@ -234,7 +235,7 @@ TEST_CASE("a full queue answers 429 and when to come again; an impossible job 42
   CHECK(full.header("Retry-After") == "1");
   const ApiAnswer impossible = api.client().post_form("/v1/jobs?circuit=demo", {witness(1)});
   CHECK(impossible.status == 422);
-  CHECK_THAT(detail_of(impossible), Contains("2150000 bytes"));
+  CHECK_THAT(detail_of(impossible), Contains(std::to_string(budget_bytes) + " bytes"));
   gate.open();
 }
 

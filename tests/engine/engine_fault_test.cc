@@ -247,15 +247,10 @@ TEST_CASE("the device queue holds synthesis back, and the segment says so") {
 }
 
 TEST_CASE("a partition that waits for memory says how much it needs, and starts when it is there") {
-  std::uint64_t peak = 0;
-  {
-    EngineFixture measured;
-    measured.final_status(measured.submitted("demo", 1));
-    peak = measured.snapshot().memory().reserved_peak_bytes;
-  }
+  const std::uint64_t budget_bytes = peak_bytes("demo") + 1000;
   Gate gate;
   EngineFixture fixture(hold(ScriptedStage::kFinish, gate), [&](EngineOptions& options) {
-    options.configuration.memory_budget_bytes = peak + 1000;
+    options.configuration.memory_budget_bytes = budget_bytes;
   });
   const JobId id = fixture.submitted("demo", 4);
   const auto waiting = fixture.snapshot_when([&](const shm::Snapshot& now) {

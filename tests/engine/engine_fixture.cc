@@ -132,6 +132,12 @@ void EngineFixture::check_quiet() {
   }
 }
 
+std::uint64_t peak_bytes(const std::string& circuit) {
+  EngineFixture fixture;
+  fixture.final_status(fixture.submitted(circuit, 1));
+  return fixture.snapshot().memory().reserved_peak_bytes;
+}
+
 const shm::JobRecord& job_row(const shm::Snapshot& snapshot, JobId id) {
   for (const shm::JobRecord& job : snapshot.rows<shm::JobRecord>()) {
     if (job.job.value == id) return job;

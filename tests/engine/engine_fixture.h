@@ -67,6 +67,9 @@ class EngineFixture {
   std::unique_ptr<SegmentWatch> watch_;
 };
 
+// The most bytes that an engine reserves which proves one partition of the circuit.
+std::uint64_t peak_bytes(const std::string& circuit);
+
 // The job's row of a snapshot.
 const shm::JobRecord& job_row(const shm::Snapshot& snapshot, JobId id);
 

@@ -109,6 +109,17 @@ TEST_CASE("a key that is kept resident is loaded at the start") {
   CHECK(loaded.memory().pce_bytes == rows[1].reserved_bytes);
 }
 
+TEST_CASE("keys that are to be kept but do not fit together are loaded when there is room only") {
+  const std::uint64_t budget_bytes = peak_bytes("demo") + 1000;
+  EngineFixture fixture({}, [&](EngineOptions& options) {
+    options.configuration.memory_budget_bytes = budget_bytes;
+    for (auto& circuit : options.configuration.circuits) circuit.keep_resident = true;
+  });
+  CHECK(fixture.final_status(fixture.submitted("demo", 2)).record.state == JobState::kDone);
+  const Submission other = fixture.submit("bls", 1);
+  if (other) CHECK(fixture.final_status(*other).record.state == JobState::kFailed);
+}
+
 TEST_CASE("an unknown circuit and a wrong number of witnesses are not counted as jobs") {
   EngineFixture fixture;
   CHECK(fixture.submit("absent", 1).error().reason == RefusalReason::kUnknownCircuit);
@@ -121,12 +132,15 @@ TEST_CASE("an unknown circuit and a wrong number of witnesses are not counted as
 }
 
 TEST_CASE("a job that can never fit is refused with both numbers, others go on") {
-  EngineFixture fixture(
-      {}, [](EngineOptions& options) { options.configuration.memory_budget_bytes = 2'150'000; });
+  const std::uint64_t budget_bytes = peak_bytes("demo") - 1;
+  EngineFixture fixture({}, [&](EngineOptions& options) {
+    options.configuration.memory_budget_bytes = budget_bytes;
+  });
   const auto refused = fixture.submit("demo", 1);
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().reason == RefusalReason::kImpossible);
-  CHECK_THAT(refused.error().text, Contains("the budget is 2150000 bytes"));
+  CHECK_THAT(refused.error().text,
+             Contains("the budget is " + std::to_string(budget_bytes) + " bytes"));
   const auto seen = fixture.snapshot();
   CHECK(seen.memory().refused_impossible == 1);
   CHECK(seen.rows<shm::JobRecord>().at(0).state == JobState::kRefused);
@@ -134,14 +148,9 @@ TEST_CASE("a job that can never fit is refused with both numbers, others go on")
 }
 
 TEST_CASE("two keys that do not fit together: the second job fails with the numbers") {
-  EngineFixture fixture;
-  const std::uint64_t needed = [&] {
-    fixture.final_status(fixture.submitted("demo", 1));
-    const auto memory = fixture.snapshot().memory();
-    return memory.reserved_peak_bytes;
-  }();
+  const std::uint64_t budget_bytes = peak_bytes("demo") + 1000;
   EngineFixture tight({}, [&](EngineOptions& options) {
-    options.configuration.memory_budget_bytes = needed + 1000;
+    options.configuration.memory_budget_bytes = budget_bytes;
   });
   CHECK(tight.final_status(tight.submitted("demo", 1)).record.state == JobState::kDone);
   const JobStatus status = tight.final_status(tight.submitted("multiplier", 1));

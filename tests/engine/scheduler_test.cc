@@ -92,6 +92,15 @@ TEST_CASE("a key that would leave no room for a partition beside the loaded ones
   CHECK(facts.plan().jobs[0].wait == WaitReason::kSrs);
 }
 
+TEST_CASE("keys fit together only when the largest partition still does") {
+  std::vector<CircuitDemand> circuits = {{KeyPresence::kLoading, 400, 300},
+                                         {KeyPresence::kAbsent, 300, 1}};
+  CHECK(key_fits(circuits, 1, 1000));
+  CHECK_FALSE(key_fits(circuits, 1, 999));
+  circuits[0].key = KeyPresence::kAbsent;
+  CHECK(key_fits(circuits, 1, 301));
+}
+
 TEST_CASE("a paused engine starts and loads nothing") {
   Facts facts{{kReady, kAbsent}, {{0, 1}, {1, 1}}};
   facts.gate = SchedulerView::Gate::kPaused;

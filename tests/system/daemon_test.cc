@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// vitrined as a process: proofs, deaths, starts, signals and bad input, seen from outside.
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "shm/invariants.h"
+#include "shm/segment_reader.h"
+#include "tests/engine/container_bytes.h"
+#include "tests/engine/engine_fixture.h"
+#include "tests/engine/real_inputs.h"
+#include "tests/system/daemon_process.h"
+
+namespace vitrine::system_test {
+namespace {
+
+using Catch::Matchers::Contains;
+using engine::testing::circuit_folder;
+using engine::testing::SegmentWatch;
+using shm::PartitionStage;
+
+bool is_one_line(const std::string& text) {
+  return text.size() > 1 && text.find('\n') == text.size() - 1;
+}
+
+std::uint64_t done_partitions(const shm::Snapshot& snapshot) {
+  const auto& counters = snapshot.rows<shm::CountersRecord>();
+  return counters.empty() ? 0 : counters[0].partitions_done;
+}
+
+TEST_CASE("ten partitions are proved while every snapshot keeps the invariants") {
+  const Site site;
+  RunningDaemon daemon(site);
+  SegmentWatch watch(site.segment());
+  const std::string job = submit(site, 10);
+  CHECK(final_state(site, job) == "done");
+  const ApiAnswer proofs = ApiClient(site.socket()).get("/v1/jobs/" + job + "/proof");
+  CHECK(proofs.status == 200);
+  const shm::Snapshot quiet = snapshot_when(
+      daemon, site.segment(), [](const auto& now) { return shm::check_quiet(now).empty(); });
+  CHECK(done_partitions(quiet) == 10);
+  for (const std::string& violation : watch.stop()) FAIL_CHECK(violation);
+  CHECK(watch.snapshots() > 0);
+}
+
+TEST_CASE("an engine killed in mid-proof leaves its last state, and the next one starts at once") {
+  const Site site;
+  std::string killed_job;
+  std::uint64_t last_commit = 0;
+  {
+    RunningDaemon daemon(site);
+    killed_job = submit(site, 64);
+    snapshot_when(daemon, site.segment(),
+                  [](const auto& now) { return done_partitions(now) >= 3; });
+    daemon.signal(SIGKILL);
+    CHECK(daemon.exit_code() == 128 + SIGKILL);
+  }
+  {
+    auto reader = shm::SegmentReader::attach(site.segment());
+    REQUIRE(reader.has_value());
+    CHECK_FALSE(reader->liveness().lock_held);
+    shm::Snapshot last;
+    REQUIRE(reader->snapshot(last).has_value());
+    REQUIRE(last.consistent);
+    CHECK(shm::check_invariants(last, nullptr).empty());
+    const auto partitions = last.partitions_of({std::stoull(killed_job)});
+    REQUIRE(partitions.size() == 64);
+    CHECK(std::any_of(partitions.begin(), partitions.end(),
+                      [](const auto& partition) { return !shm::is_final(partition.stage); }));
+    last_commit = last.commit;
+  }
+  RunningDaemon next(site);
+  CHECK(ApiClient(site.socket()).get("/v1/jobs/" + killed_job).status == 404);
+  const std::string job = submit(site, 2);
+  CHECK(std::stoull(job) > std::stoull(killed_job));
+  CHECK(final_state(site, job) == "done");
+  std::size_t dead = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(site.scratch.path())) {
+    if (entry.path().extension() != ".dead") continue;
+    ++dead;
+    auto box = shm::SegmentReader::open_file(entry.path());
+    REQUIRE(box.has_value());
+    shm::Snapshot kept;
+    REQUIRE(box->snapshot(kept).has_value());
+    CHECK(kept.commit == last_commit);
+  }
+  CHECK(dead == 1);
+  CHECK(std::distance(std::filesystem::directory_iterator(site.spool()), {}) == 0);
+}
+
+TEST_CASE("a second engine of a live instance is refused and names the first") {
+  const Site site;
+  RunningDaemon first(site);
+  DaemonProcess second(site.arguments(), site.scratch / "second.log");
+  CHECK(second.exit_code() == 3);
+  CHECK(is_one_line(second.log()));
+  CHECK_THAT(second.log(), Contains("PID " + std::to_string(first.pid())) && Contains("uid"));
+  CHECK(final_state(site, submit(site, 1)) == "done");
+}
+
+// As many times as VITRINE_START_RACES says (ten by default).
+TEST_CASE("of two engines started at the same moment one lives and keeps its name") {
+  const char* asked = std::getenv("VITRINE_START_RACES");
+  const int races = asked == nullptr ? 10 : std::atoi(asked);
+  const Site site;
+  for (int race = 0; race < races; ++race) {
+    INFO("race " << race);
+    std::filesystem::remove(site.scratch / "log");
+    DaemonProcess one(site.arguments(), site.scratch / "log");
+    DaemonProcess other(site.arguments(), site.scratch / "log");
+    while (one.is_running() && other.is_running()) ::usleep(500);
+    DaemonProcess& loser = one.is_running() ? other : one;
+    DaemonProcess& winner = one.is_running() ? one : other;
+    CHECK(loser.exit_code() == 3);
+    snapshot_when(winner, site.segment(),
+                  [](const auto& now) { return now.life == shm::EngineLife::kReady; });
+    auto reader = shm::SegmentReader::attach(site.segment());
+    REQUIRE(reader.has_value());
+    CHECK(reader->identity().pid == static_cast<std::uint64_t>(winner.pid()));
+    CHECK(reader->liveness().lock_held);
+    winner.signal(SIGKILL);
+    winner.exit_code();
+  }
+}
+
+TEST_CASE("SIGTERM lets the running job end, shows the drain and ends with 0") {
+  const Site site;
+  RunningDaemon daemon(site);
+  auto reader = shm::SegmentReader::attach(site.segment());
+  REQUIRE(reader.has_value());
+  submit(site, 40);
+  snapshot_when(daemon, site.segment(), [](const auto& now) { return done_partitions(now) >= 1; });
+  daemon.signal(SIGTERM);
+  CHECK(daemon.exit_code() == 0);
+  shm::Snapshot last;
+  REQUIRE(reader->snapshot(last).has_value());
+  CHECK(last.life == shm::EngineLife::kClosed);
+  CHECK(last.exit_code == 0);
+  CHECK(done_partitions(last) == 40);
+  CHECK_THAT(daemon.log(), Contains("draining") && Contains("closed"));
+  CHECK_FALSE(std::filesystem::exists(site.socket()));
+}
+
+TEST_CASE("a second SIGTERM does not wait for the running job") {
+  const Site site;
+  RunningDaemon daemon(site, {"--drain-timeout", "10m"});
+  auto reader = shm::SegmentReader::attach(site.segment());
+  REQUIRE(reader.has_value());
+  submit(site, 256);
+  snapshot_when(daemon, site.segment(), [](const auto& now) { return done_partitions(now) >= 1; });
+  daemon.signal(SIGTERM);
+  snapshot_when(daemon, site.segment(),
+                [](const auto& now) { return now.life == shm::EngineLife::kDraining; });
+  daemon.signal(SIGINT);
+  CHECK(daemon.exit_code() == 0);
+  shm::Snapshot last;
+  REQUIRE(reader->snapshot(last).has_value());
+  CHECK(last.rows<shm::JobRecord>().at(0).state == shm::JobState::kLost);
+  CHECK(shm::check_invariants(last, nullptr).empty());
+}
+
+TEST_CASE("wrong arguments and configurations give one line and exit 2") {
+  const Site site;
+  const auto end_with = [&](const std::vector<std::string>& arguments, const std::string& text) {
+    INFO(text);
+    std::filesystem::remove(site.scratch / "usage.log");
+    DaemonProcess daemon(arguments, site.scratch / "usage.log");
+    CHECK(daemon.exit_code() == 2);
+    CHECK(is_one_line(daemon.log()));
+    CHECK_THAT(daemon.log(), Contains(text));
+  };
+  end_with({"--colour"}, "--colour");
+  end_with({"--instance", "Not Good"}, "Not Good");
+  end_with({"--config", "/absent.toml"}, "/absent.toml");
+  end_with(site.arguments({"--drain-timeout", "25"}), "drain_timeout");
+  end_with(site.arguments({"--shm-group", "no-such-group"}), "no-such-group");
+  end_with(site.arguments({"--circuit", "demo"}), "ID=FILE.zkey");
+  std::ofstream(site.scratch / "bad.toml") << "[engine]\nmemory_budget = \"512G\"\n";
+  end_with({"--config", site.scratch / "bad.toml"}, "bad.toml:2");
+  std::ofstream(site.scratch / "bad.zkey") << "not a key";
+  end_with(site.arguments(
+               {"--circuit", "bad=" + (site.scratch / "bad.zkey").string(), "--check-config"}),
+           "bad.zkey");
+}
+
+TEST_CASE("a GPU that is required and absent ends the start with 4 and the reason") {
+  const Site site;
+  DaemonProcess daemon(site.arguments({"--require-gpu"}), site.scratch / "gpu.log");
+  CHECK(daemon.exit_code() == 4);
+  CHECK(is_one_line(daemon.log()));
+  CHECK_THAT(daemon.log(), Contains("GPU"));
+}
+
+TEST_CASE("hostile keys and witnesses fail their jobs and leave the engine alive") {
+  const Site site;
+  engine::testing::ContainerBytes key(circuit_folder("bn128", "demo") / "circuit.zkey");
+  key.truncate(key.size() - 100);
+  key.write(site.scratch / "short.zkey");
+  RunningDaemon daemon(site, {"--circuit", "short=" + (site.scratch / "short.zkey").string()});
+  const ApiClient client(site.socket());
+  const std::string good =
+      engine::testing::read_file(circuit_folder("bn128", "demo") / "witness.1.wtns");
+  CHECK(client.post_form("/v1/prove?circuit=short", {good}).status == 422);
+  const std::string foreign =
+      engine::testing::read_file(circuit_folder("bls12381", "demo") / "witness.1.wtns");
+  for (const std::string& bad : {std::string("x"), good.substr(0, good.size() / 2), foreign}) {
+    CHECK(client.post_form("/v1/prove?circuit=demo", {bad}).status == 422);
+  }
+  CHECK(client.post_form("/v1/prove?circuit=demo", {good}).status == 200);
+  CHECK(daemon.is_running());
+}
+
+TEST_CASE("a full tmpfs costs the engine its segment, not its work") {
+  const Site site;
+  const std::filesystem::path small = site.scratch / "small";
+  std::filesystem::create_directory(small);
+  const std::string mount = "mount -t tmpfs -o size=64k none " + small.string() + " && exec \"$@\"";
+  const std::vector<std::string> command = {"unshare", "-rm", "sh", "-c", mount, "sh"};
+  if (std::system("unshare -rm true 2>/dev/null") != 0) {
+    WARN("this host allows no mount namespaces: not tested");
+    return;
+  }
+  RunningDaemon daemon(site, {"--segment", (small / "system.segment").string()}, command);
+  CHECK(final_state(site, submit(site, 1)) == "done");
+  CHECK_THAT(daemon.log(), Contains("the status is not shared") && Contains("no room"));
+}
+
+TEST_CASE("the service manager is told when the engine is ready and when it stops") {
+  const Site site;
+  const std::string path = site.scratch / "notify";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+  const int manager = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  REQUIRE(::bind(manager, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
+  RunningDaemon daemon(site, {}, {"env", "NOTIFY_SOCKET=" + path});
+  const auto next = [manager] {
+    char text[512];
+    const ssize_t size = ::recv(manager, text, sizeof(text), 0);
+    return std::string(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+  };
+  CHECK_THAT(next(), Contains("READY=1"));
+  daemon.signal(SIGTERM);
+  CHECK_THAT(next(), Contains("STOPPING=1") && Contains("EXTEND_TIMEOUT_USEC="));
+  CHECK(daemon.exit_code() == 0);
+  ::close(manager);
+}
+
+TEST_CASE("jobs leave no descriptor behind") {
+  const Site site;
+  RunningDaemon daemon(site);
+  const auto descriptors = [&] {
+    const auto folder = "/proc/" + std::to_string(daemon.pid()) + "/fd";
+    return std::distance(std::filesystem::directory_iterator(folder), {});
+  };
+  CHECK(final_state(site, submit(site, 2)) == "done");
+  // Connections are closed by the server a moment after the client has seen their end.
+  const auto before = descriptors();
+  for (int i = 0; i < 20; ++i) CHECK(final_state(site, submit(site, 2)) == "done");
+  wait_until(daemon, [&] { return descriptors() <= before; });
+}
+
+}  // namespace
+}  // namespace vitrine::system_test
