@@ -224,7 +224,7 @@ TEST_CASE("a full tmpfs costs the engine its segment, not its work") {
   const std::string mount = "mount -t tmpfs -o size=64k none " + small.string() + " && exec \"$@\"";
   const std::vector<std::string> command = {"unshare", "-rm", "sh", "-c", mount, "sh"};
   if (std::system("unshare -rm true 2>/dev/null") != 0) {
-    WARN("this host allows no mount namespaces: not tested");
+    WARN("not tested: this host allows no mount namespaces");
     return;
   }
   RunningDaemon daemon(site, {"--segment", (small / "system.segment").string()}, command);
