@@ -145,7 +145,7 @@ TEST_CASE("What is not a plain file with one name is not attached") {
 
 TEST_CASE("In a directory that others can write, only files of trusted owners are attached") {
   if (::geteuid() != 0) {
-    WARN("needs root to give a file away");
+    WARN("not tested: needs root to give a file away");
     return;
   }
   constexpr uid_t kStranger = 54321;
@@ -165,7 +165,7 @@ TEST_CASE("A segment on a disk is attached only when that is asked for") {
   REQUIRE(::statfs(path.parent_path().c_str(), &system) == 0);
   constexpr decltype(system.f_type) kTmpfs = 0x01021994;
   if (system.f_type == kTmpfs) {
-    WARN("needs a build directory on a disk");
+    WARN("not tested: needs a build directory on a disk");
     return;
   }
   ScratchDirectory directory;
