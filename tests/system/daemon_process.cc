@@ -65,6 +65,7 @@ DaemonProcess::DaemonProcess(const std::vector<std::string>& arguments, std::fil
   words.insert(words.end(), arguments.begin(), arguments.end());
   pid_ = ::fork();
   if (pid_ == 0) become(words, log_);
+  REQUIRE(pid_ > 0);
 }
 
 DaemonProcess::~DaemonProcess() {

@@ -119,12 +119,11 @@ TEST_CASE("of two engines started at the same moment one lives and keeps its nam
     DaemonProcess& loser = one.is_running() ? other : one;
     DaemonProcess& winner = one.is_running() ? one : other;
     CHECK(loser.exit_code() == 3);
-    snapshot_when(winner, site.segment(),
-                  [](const auto& now) { return now.life == shm::EngineLife::kReady; });
-    auto reader = shm::SegmentReader::attach(site.segment());
-    REQUIRE(reader.has_value());
-    CHECK(reader->identity().pid == static_cast<std::uint64_t>(winner.pid()));
-    CHECK(reader->liveness().lock_held);
+    wait_until(winner, [&] {
+      const auto reader = shm::SegmentReader::attach(site.segment());
+      return reader.has_value() && reader->liveness().lock_held &&
+             reader->identity().pid == static_cast<std::uint64_t>(winner.pid());
+    });
     winner.signal(SIGKILL);
     winner.exit_code();
   }
