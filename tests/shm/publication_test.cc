@@ -131,7 +131,7 @@ TEST_CASE("what stands in the name's place is refused, not replaced") {
 TEST_CASE("of engines that start at the same moment exactly one gets the instance") {
   const ScratchDirectory scratch;
   const auto options = small_segment(scratch.path / "test.segment");
-  constexpr int kRounds = 100;
+  constexpr int kRounds = 1000;
   constexpr int kStarters = 3;
   for (int round = 0; round < kRounds; ++round) {
     int gate[2];
