@@ -10,6 +10,7 @@
 #include <chrono>
 #include <string>
 
+#include "engine/api_deadlines.h"
 #include "engine/api_upload.h"
 #include "engine/exception_guard.h"
 
@@ -24,14 +25,15 @@ constexpr std::uint64_t kDiscardedBytesMax = std::uint64_t{64} << 20;
 struct Server {
   ApiRoutes& routes;
   Spool& spool;
-  std::uint64_t upload_limit_bytes;
+  ApiServer::Limits limits;
+  ApiDeadlines deadlines{limits.head_patience};
   std::atomic<unsigned> requests{0};
 };
 
 // One request from its head to its answer.
 struct Exchange {
   Exchange(Server& its_server, Spool& spool)
-      : server(its_server), upload(spool, its_server.upload_limit_bytes) {
+      : server(its_server), upload(spool, its_server.limits.upload_bytes) {
     ++server.requests;
   }
   ~Exchange() { --server.requests; }
@@ -49,10 +51,14 @@ MHD_Result collect_parameter(void* query, MHD_ValueKind, const char* name, const
   return MHD_YES;
 }
 
-bool has_left(MHD_Connection* connection) {
+int descriptor_of(MHD_Connection* connection) {
   const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return info == nullptr ? -1 : info->connect_fd;
+}
+
+bool has_left(MHD_Connection* connection) {
   char byte = 0;
-  return info != nullptr && ::recv(info->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+  return ::recv(descriptor_of(connection), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 MHD_Result send(MHD_Connection* connection, const ApiResponse& answer) {
@@ -84,6 +90,7 @@ std::optional<ApiResponse> refuse_body(MHD_Connection* connection, std::uint64_t
 MHD_Result begin_exchange(Server& server, MHD_Connection* connection, const char* method,
                           const char* path, Exchange*& exchange) {
   exchange = new Exchange(server, server.spool);
+  server.deadlines.head_arrived(descriptor_of(connection));
   ApiRequest& request = exchange->request;
   request.method = method;
   request.path = path;
@@ -93,7 +100,7 @@ MHD_Result begin_exchange(Server& server, MHD_Connection* connection, const char
     return send(connection, problem(503, "too many requests at once"));
   }
   if (const auto refusal = server.routes.refuse_early(request)) return send(connection, *refusal);
-  if (const auto refusal = refuse_body(connection, server.upload_limit_bytes)) {
+  if (const auto refusal = refuse_body(connection, server.limits.upload_bytes)) {
     return send(connection, *refusal);
   }
   exchange->upload.begin(connection);
@@ -128,9 +135,22 @@ const MHD_AccessHandlerCallback handle =
   return MHD_YES;
 };
 
-void completed(void*, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
+void completed(void* context, MHD_Connection* connection, void** state,
+               MHD_RequestTerminationCode) {
   delete static_cast<Exchange*>(*state);
   *state = nullptr;
+  static_cast<Server*>(context)->deadlines.await_head(descriptor_of(connection));
+}
+
+void connection_changed(void* context, MHD_Connection* connection, void**,
+                        MHD_ConnectionNotificationCode change) {
+  ApiDeadlines& deadlines = static_cast<Server*>(context)->deadlines;
+  const int descriptor = descriptor_of(connection);
+  if (change == MHD_CONNECTION_NOTIFY_STARTED) {
+    deadlines.await_head(descriptor);
+  } else {
+    deadlines.closed(descriptor);
+  }
 }
 
 struct StopDaemon {
@@ -150,17 +170,17 @@ ApiServer::ApiServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 ApiServer::~ApiServer() = default;
 
 Result<std::unique_ptr<ApiServer>> ApiServer::start(ApiSocket socket, ApiRoutes& routes,
-                                                    Spool& spool,
-                                                    std::uint64_t upload_limit_bytes) {
-  auto parts = std::unique_ptr<Parts>(
-      new Parts{std::move(socket), {routes, spool, upload_limit_bytes}, nullptr});
+                                                    Spool& spool, const Limits& limits) {
+  auto parts =
+      std::unique_ptr<Parts>(new Parts{std::move(socket), {routes, spool, limits}, nullptr});
   const int listening = ::fcntl(parts->socket.descriptor(), F_DUPFD_CLOEXEC, 3);
   const unsigned flags =
       MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC;
   parts->daemon.reset(MHD_start_daemon(
       flags, 0, nullptr, nullptr, handle, &parts->server, MHD_OPTION_LISTEN_SOCKET, listening,
       MHD_OPTION_CONNECTION_LIMIT, kConnectionsMax, MHD_OPTION_CONNECTION_TIMEOUT,
-      kIdleTimeoutSeconds, MHD_OPTION_NOTIFY_COMPLETED, &completed, nullptr, MHD_OPTION_END));
+      kIdleTimeoutSeconds, MHD_OPTION_NOTIFY_COMPLETED, &completed, &parts->server,
+      MHD_OPTION_NOTIFY_CONNECTION, &connection_changed, &parts->server, MHD_OPTION_END));
   if (!parts->daemon) {
     if (listening >= 0) ::close(listening);
     return Error{ErrorClass::kInternal, "the API server cannot start"};

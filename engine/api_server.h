@@ -7,6 +7,8 @@
 // few programs of this host.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 
 #include "engine/api_routes.h"
@@ -20,11 +22,15 @@ class ApiServer {
   static constexpr unsigned kConnectionsMax = 160;
   static constexpr unsigned kRequestsMax = 128;
 
+  struct Limits {
+    std::uint64_t upload_bytes = std::uint64_t{4} << 30;  // of one request
+    std::chrono::milliseconds head_patience{30'000};      // for a whole head to arrive
+  };
+
   // Serves `socket` until destroyed; routes and spool outlive the server. kInternal when the
   // library cannot start.
   [[nodiscard]] static Result<std::unique_ptr<ApiServer>> start(ApiSocket socket, ApiRoutes& routes,
-                                                                Spool& spool,
-                                                                std::uint64_t upload_limit_bytes);
+                                                                Spool& spool, const Limits& limits);
   // Waits for requests being answered.
   ~ApiServer();
 

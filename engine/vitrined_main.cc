@@ -107,8 +107,9 @@ class Daemon {
     auto socket = ApiSocket::listen(configuration_.socket, configuration_.socket_group);
     if (!socket) return StartFailure{kind_of(socket.error()), socket.error().text};
     routes_.emplace(*engine_, configuration_, [this] { drain_requested_ = true; });
-    auto server =
-        ApiServer::start(std::move(*socket), *routes_, *spool_, configuration_.upload_limit_bytes);
+    ApiServer::Limits limits;
+    limits.upload_bytes = configuration_.upload_limit_bytes;
+    auto server = ApiServer::start(std::move(*socket), *routes_, *spool_, limits);
     if (!server) return StartFailure{kind_of(server.error()), server.error().text};
     server_ = std::move(*server);
     return std::nullopt;

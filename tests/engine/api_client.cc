@@ -5,9 +5,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
 #include "engine/file_descriptor.h"
 
@@ -49,6 +52,18 @@ ApiAnswer ApiClient::raw(const std::string& request) const {
   if (end + 4 <= bytes.size()) answer.body = bytes.substr(end + 4);
   if (answer.head.size() > 12) answer.status = std::atoi(answer.head.c_str() + 9);
   return answer;
+}
+
+std::size_t ApiClient::drip(const std::string& head) const {
+  const FileDescriptor socket = connect_to(socket_);
+  std::string next = head;
+  while (::send(socket.get(), next.data(), next.size(), MSG_NOSIGNAL) > 0) {
+    next = "x";
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  char buffer[256];
+  const ssize_t size = ::recv(socket.get(), buffer, sizeof(buffer), MSG_DONTWAIT);
+  return size > 0 ? static_cast<std::size_t>(size) : 0;
 }
 
 ApiAnswer ApiClient::send(const std::string& method, const std::string& target,

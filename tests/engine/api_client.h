@@ -27,6 +27,8 @@ class ApiClient {
   ApiAnswer get(const std::string& target) const { return send("GET", target, "", ""); }
   ApiAnswer send(const std::string& method, const std::string& target,
                  const std::string& content_type, const std::string& body) const;
+  // Sends `head`, then a byte every 10 ms, until the engine closes; the bytes that it answered.
+  std::size_t drip(const std::string& head) const;
   // A form with one part named `name` for each body.
   ApiAnswer post_form(const std::string& target, const std::vector<std::string>& bodies,
                       const std::string& name = "witness") const;

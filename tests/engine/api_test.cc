@@ -29,11 +29,14 @@ class ApiFixture {
     configuration_.witness_directories = {circuit_folder("bn128", "demo")};
     spool_ = Spool::open(scratch_ / "spool", std::uint64_t{1} << 20).value();
     routes_.emplace(engine_.engine(), configuration_, [this] { has_drained_ = true; });
-    server_ = ApiServer::start(ApiSocket::listen(socket(), "").value(), *routes_, *spool_,
-                               std::uint64_t{256} << 10)
-                  .value();
+    server_ = serve(socket(), std::chrono::seconds(30));
   }
 
+  std::unique_ptr<ApiServer> serve(const std::filesystem::path& path,
+                                   std::chrono::milliseconds head_patience) {
+    const ApiServer::Limits limits{std::uint64_t{256} << 10, head_patience};
+    return ApiServer::start(ApiSocket::listen(path, "").value(), *routes_, *spool_, limits).value();
+  }
   std::filesystem::path socket() const { return scratch_ / "api.sock"; }
   ApiClient client() const { return ApiClient(socket()); }
   EngineFixture& engine() { return engine_; }
@@ -302,6 +305,14 @@ TEST_CASE("the socket belongs to its user and group, and replaces only a leftove
   CHECK(ApiSocket::listen(path, "").has_error());
   CHECK(ApiSocket::listen(scratch / std::string(200, 'x'), "").has_error());
   CHECK(ApiSocket::listen(scratch / "b.sock", "no-such-group").has_error());
+}
+
+TEST_CASE("a client that sends its head too slowly is cut off, others are not") {
+  ApiFixture api;
+  const ScratchFolder scratch;
+  const auto impatient = api.serve(scratch / "slow.sock", std::chrono::milliseconds(100));
+  CHECK(ApiClient(scratch / "slow.sock").drip("GET /v1/circuits HTTP/1.1\r\nHost: ") == 0);
+  CHECK(ApiClient(scratch / "slow.sock").get("/v1/circuits").status == 200);
 }
 
 TEST_CASE("bytes that are no HTTP change nothing") {
