@@ -36,8 +36,6 @@ int exit_code_of(StartFailure::Kind kind) {
 int exit_code_of(shm::JobState state, shm::FailureClass failure_class) {
   if (failure_class == shm::FailureClass::kTimeout) return kExitTimeout;
   switch (state) {
-    case shm::JobState::kCancelled:
-      return kExitCancelled;
     case shm::JobState::kRefused:
       return kExitRefused;
     case shm::JobState::kLost:
@@ -141,6 +139,7 @@ std::string OneShotProver::doing(const shm::JobRecord& job) {
 std::optional<OneShotFailure> OneShotProver::failure_of(const JobStatus& status) const {
   const shm::JobRecord& job = status.record;
   if (job.state == shm::JobState::kDone) return std::nullopt;
+  if (job.state == shm::JobState::kCancelled) return OneShotFailure{kExitCancelled, "cancelled"};
   // A file's own error names it already; others do not say which witness it was.
   const bool names_none =
       job.failure_partition.is_set() && job.failure_class != shm::FailureClass::kBadInput;
