@@ -54,7 +54,7 @@ void begin_load(Change& change, Circuit& circuit) {
   assert(has_begun && "the plan counted these bytes");
   (void)has_begun;
   change.publish().key_loading(circuit);
-  change.log({JournalLevel::kInfo, "key loading", 0, 0, {}, {}, {}, {}, circuit.configuration.id});
+  change.log("key loading", circuit.configuration.id);
 }
 
 void admit(Change& change, Job& job) {
@@ -164,15 +164,7 @@ void load_resident_keys(Change& change) {
       begin_load(change, circuit);
       continue;
     }
-    change.log({JournalLevel::kWarn,
-                "key does not fit beside the others",
-                0,
-                0,
-                {},
-                {},
-                {},
-                {},
-                circuit.configuration.id});
+    change.log("key does not fit beside the others", circuit.configuration.id, JournalLevel::kWarn);
   }
 }
 

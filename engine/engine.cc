@@ -42,7 +42,7 @@ void show_closed(EngineState& state, int exit_code) {
   state.change([&](Change& change) {
     change.publish().stopped(static_cast<std::uint32_t>(exit_code));
     change.set_life(shm::EngineLife::kClosed, static_cast<std::uint32_t>(exit_code));
-    change.log({JournalLevel::kInfo, "closed", 0, 0, {}, {}, {}, {}, {}});
+    change.log("closed");
   });
 }
 
@@ -116,15 +116,8 @@ void Engine::declare_ready() {
   parts_->state->change([](Change& change) {
     const std::string& reason = change.model().degraded_reason;
     change.set_life(reason.empty() ? shm::EngineLife::kReady : shm::EngineLife::kDegraded);
-    change.log({reason.empty() ? JournalLevel::kInfo : JournalLevel::kWarn,
-                reason.empty() ? "ready" : "ready, degraded",
-                0,
-                0,
-                {},
-                {},
-                {},
-                {},
-                reason});
+    change.log(reason.empty() ? "ready" : "ready, degraded", reason,
+               reason.empty() ? JournalLevel::kInfo : JournalLevel::kWarn);
   });
 }
 
@@ -208,8 +201,7 @@ void Engine::set_pause(Pause pause) {
     EngineModel& model = change.model();
     model.paused = pause == Pause::kOn && !model.is_draining();
     for (const Worker& worker : model.workers) change.publish().worker_changed(worker, model);
-    change.log(
-        {JournalLevel::kInfo, model.paused ? "paused" : "resumed", 0, 0, {}, {}, {}, {}, {}});
+    change.log(model.paused ? "paused" : "resumed");
   });
 }
 
@@ -219,7 +211,7 @@ bool Engine::drain(Deadline deadline) {
     change.model().paused = false;
     change.set_life(shm::EngineLife::kDraining);
     change.publish().draining();
-    change.log({JournalLevel::kInfo, "draining", 0, 0, {}, {}, {}, {}, {}});
+    change.log("draining");
     stop_jobs(change, [](const Job& job) { return shm::is_waiting(job.state); });
   });
   state.wait_until(deadline, [](const EngineModel& model) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/key_loader.h"
 
-#include <filesystem>
+#include <chrono>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,18 +21,32 @@ Circuit* take_load(EngineState& state) {
       });
 }
 
-ProvingKeyOptions options_for(EngineState& state, Circuit& circuit) {
-  ProvingKeyOptions options;
-  options.insecure = circuit.configuration.insecure;
-  options.progress = [&state, &circuit](std::uint64_t done_bytes, std::uint64_t total_bytes) {
-    state.change([&](Change& change) {
-      circuit.loaded_bytes = done_bytes;
-      circuit.file_bytes = total_bytes;
-      change.publish().key_progressed(circuit);
+// Shows how far a load has come, ten times a second, and ends it when the engine stops: a key may
+// take minutes.
+class LoadWatch {
+ public:
+  LoadWatch(EngineState& state, Circuit& circuit) : state_(state), circuit_(circuit) {}
+
+  void progressed(std::uint64_t done_bytes, std::uint64_t total_bytes) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_look_) return;
+    next_look_ = now + kInterval;
+    const bool is_stopping = state_.change([&](Change& change) {
+      circuit_.loaded_bytes = done_bytes;
+      circuit_.file_bytes = total_bytes;
+      change.publish().key_progressed(circuit_);
+      return change.model().stopping;
     });
-  };
-  return options;
-}
+    if (is_stopping) throw std::runtime_error("the engine stops");  // guard_all makes it a value
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kInterval{100};
+
+  EngineState& state_;
+  Circuit& circuit_;
+  std::chrono::steady_clock::time_point next_look_{};
+};
 
 // No job of the circuit has begun: a partition needs the key first.
 void fail_waiting_jobs(Change& change, const Circuit& circuit, const Error& error) {
@@ -43,26 +58,22 @@ void fail_waiting_jobs(Change& change, const Circuit& circuit, const Error& erro
 }
 
 void load(EngineState& state, Circuit& circuit, kernels::ThreadPool& threads) {
-  using Loaded = Result<std::shared_ptr<const ProvingKey>>;
-  Loaded loaded = guard_all("key load", [&] {
-    return load_proving_key(circuit.configuration.zkey, options_for(state, circuit), threads);
-  });
+  LoadWatch watch(state, circuit);
+  ProvingKeyOptions options;
+  options.insecure = circuit.configuration.insecure;
+  options.progress = [&watch](std::uint64_t done_bytes, std::uint64_t total_bytes) {
+    watch.progressed(done_bytes, total_bytes);
+  };
+  auto loaded = guard_all(
+      "key load", [&] { return load_proving_key(circuit.configuration.zkey, options, threads); });
   state.change([&](Change& change) {
     if (loaded) {
       change.model().keys.finish_load(circuit, std::move(*loaded), change.now());
-      change.log(
-          {JournalLevel::kInfo, "key ready", 0, 0, {}, {}, {}, {}, circuit.configuration.id});
+      change.log("key ready", circuit.configuration.id);
     } else {
       change.model().keys.fail_load(circuit, loaded.error(), change.now());
-      change.log({JournalLevel::kError,
-                  "key refused",
-                  0,
-                  0,
-                  {},
-                  {},
-                  {},
-                  {},
-                  circuit.configuration.id + ": " + loaded.error().text});
+      change.log("key refused", circuit.configuration.id + ": " + loaded.error().text,
+                 JournalLevel::kError);
       fail_waiting_jobs(change, circuit, loaded.error());
     }
     change.publish().key_settled(circuit);

@@ -9,6 +9,7 @@
 
 #include "shm/clock.h"
 #include "shm/time_text.h"
+#include "shm/utf8_repair.h"
 
 namespace vitrine::engine {
 namespace {
@@ -68,7 +69,7 @@ std::string json_line(const JournalEntry& entry) {
       {"stage", entry.stage.empty() ? json::value(nullptr) : json::value(std::string(entry.stage))},
       {"worker", number_or_null(entry.worker)},
       {"device", number_or_null(entry.device)},
-      {"detail", entry.detail}};
+      {"detail", shm::repair_utf8(entry.detail)}};
   return json::serialize(line);
 }
 

@@ -23,8 +23,16 @@ void Change::set_life(shm::EngineLife life, std::uint32_t exit_code) {
 void Change::degrade(const std::string& reason) {
   if (!model_.degraded_reason.empty()) return;
   model_.degraded_reason = reason;
-  log({JournalLevel::kWarn, "degraded", 0, 0, {}, {}, {}, {}, reason});
+  log("degraded", reason, JournalLevel::kWarn);
   if (model_.life == shm::EngineLife::kReady) set_life(shm::EngineLife::kDegraded);
+}
+
+void Change::log(std::string_view what, std::string detail, JournalLevel level) {
+  JournalEntry entry;
+  entry.level = level;
+  entry.what = what;
+  entry.detail = std::move(detail);
+  log(std::move(entry));
 }
 
 void Change::log(const Job& job, std::string_view what, std::string detail, JournalLevel level) {

@@ -47,6 +47,8 @@ class Change {
 
   // Done after the mutex is released.
   void log(JournalEntry entry) { entries_.push_back(std::move(entry)); }
+  void log(std::string_view what, std::string detail = {},
+           JournalLevel level = JournalLevel::kInfo);
   void log(const Job& job, std::string_view what, std::string detail = {},
            JournalLevel level = JournalLevel::kInfo);
   void log(const Partition& partition, std::string_view what, std::string detail = {},
