@@ -5,11 +5,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <boost/json.hpp>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include "shm/invariants.h"
 #include "shm/segment_reader.h"
@@ -250,6 +252,30 @@ TEST_CASE("the service manager is told when the engine is ready and when it stop
   CHECK_THAT(next(), Contains("STOPPING=1") && Contains("EXTEND_TIMEOUT_USEC="));
   CHECK(daemon.exit_code() == 0);
   ::close(manager);
+}
+
+TEST_CASE("every log line is one JSON document when that is asked for") {
+  const Site site;
+  std::string job;
+  {
+    RunningDaemon daemon(site, {"--log-format", "json", "--log-level", "debug"});
+    job = submit(site, 2);
+    CHECK(final_state(site, job) == "done");
+    daemon.signal(SIGTERM);
+    CHECK(daemon.exit_code() == 0);
+  }
+  std::ifstream log(site.scratch / "log");
+  std::set<std::string> messages;
+  for (std::string line; std::getline(log, line);) {
+    INFO(line);
+    const boost::json::object entry = boost::json::parse(line).as_object();
+    messages.emplace(entry.at("message").as_string());
+    if (entry.at("job").is_string()) CHECK(entry.at("job").as_string() == job);
+  }
+  for (const char* expected : {"ready", "job queued", "job running", "synthesis started",
+                               "picked up", "partition done", "job done", "draining", "closed"}) {
+    CHECK(messages.contains(expected));
+  }
 }
 
 TEST_CASE("jobs leave no descriptor behind") {
