@@ -15,7 +15,7 @@ namespace vitrine::exporters::testing {
 class BeatingEngine {
  public:
   explicit BeatingEngine(const std::filesystem::path& path)
-      : writer_(shm::publish(shm::small_segment(path))) {
+      : writer_(shm::publish(patient_segment(path))) {
     writer_.set_life(shm::EngineLife::kReady, 0);
     writer_.beat();
     heart_ = std::thread([this] { beat_until_stopped(); });
@@ -46,6 +46,13 @@ class BeatingEngine {
   }
 
  private:
+  // Promises so few beats that a busy test machine never makes the engine look hung.
+  static shm::SegmentOptions patient_segment(const std::filesystem::path& path) {
+    shm::SegmentOptions options = shm::small_segment(path);
+    options.heartbeat_interval_ns = 2'000'000'000;
+    return options;
+  }
+
   void beat_until_stopped() {
     std::unique_lock lock(mutex_);
     while (!stop_.wait_for(lock, std::chrono::milliseconds(20), [this] { return stopping_; })) {
