@@ -9,7 +9,11 @@ namespace vitrine::tools {
 
 StopSignal::StopSignal() {
   sigemptyset(&signals_);
-  for (int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals_, number);
+  for (int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    sigaction(number, nullptr, &now);
+    if (now.sa_handler != SIG_IGN) sigaddset(&signals_, number);
+  }
   pthread_sigmask(SIG_BLOCK, &signals_, &before_);
 }
 

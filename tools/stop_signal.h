@@ -10,7 +10,8 @@
 
 namespace vitrine::tools {
 
-// While it lives SIGINT, SIGTERM and SIGHUP do not end the process. One at a time.
+// While it lives SIGINT, SIGTERM and SIGHUP do not end the process; one that was ignored when the
+// program started (nohup, a shell's background) stays ignored. One at a time.
 class StopSignal {
  public:
   StopSignal();

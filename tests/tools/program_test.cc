@@ -149,6 +149,31 @@ TEST_CASE("following ends at the limit and after the time", "[program]") {
   CHECK(std::count(timed.output.begin(), timed.output.end(), '\n') == 3);
 }
 
+TEST_CASE("a signal ends following, with 0", "[program]") {
+  const ScratchDirectory scratch;
+  shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
+  append_events(writer, 1);
+  const std::string path = shm::segment_path_in(scratch.path(), "e");
+  // The first line says that it follows.
+  const ProgramRun run = run_program(
+      {"/bin/bash", "-c",
+       "coproc follow { exec " VITRINE_BIN "/vitrine events -f --segment " + path +
+           "; }; pid=$follow_PID; read -r line <&${follow[0]}; kill -TERM $pid; wait $pid"});
+  INFO(run.error);
+  CHECK(run.exit_code == 0);
+}
+
+TEST_CASE("squares only where the locale has them, colour only on a terminal", "[program]") {
+  const ScratchDirectory scratch;
+  { const shm::SegmentWriter dead = publish_engine(scratch.path(), "e"); }
+  const std::vector<std::string> jobs = {"jobs", "--segment",
+                                         shm::segment_path_in(scratch.path(), "e")};
+  CHECK(run_vitrine(jobs, {"LC_ALL=C"}).output.find("#gs.") != std::string::npos);
+  const std::string utf8 = run_vitrine(jobs, {"LC_ALL=C.UTF-8"}).output;
+  CHECK(utf8.find("■▣◧□") != std::string::npos);
+  CHECK(utf8.find('\x1b') == std::string::npos);
+}
+
 TEST_CASE("what is not understood is named on one line: 2", "[program]") {
   check_refused(run_vitrine({}), "ommand");
   check_refused(run_vitrine({"show", "--bogus"}), "--bogus");
