@@ -71,11 +71,11 @@ Result<ApiSocket> ApiSocket::listen(const std::filesystem::path& path, const std
   }
   if (auto done = prepare_folder(path); !done) return done.error();
   if (auto done = remove_leftover(path); !done) return done.error();
-  FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  shm::FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   // The mode of the descriptor is the mode the name is born with: nobody slips in before chmod.
   const bool is_bound =
-      socket.is_open() && ::fchmod(socket.get(), 0660) == 0 &&
-      ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+      socket.is_open() && ::fchmod(socket.number(), 0660) == 0 &&
+      ::bind(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
   if (!is_bound) return socket_error(ErrorClass::kInternal, path, std::strerror(errno));
   ApiSocket bound(path, std::move(socket));
   bound.inode_ = inode_of(path).value_or(0);

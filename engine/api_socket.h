@@ -8,7 +8,7 @@
 #include <string>
 
 #include "engine/error.h"
-#include "engine/file_descriptor.h"
+#include "shm/file_descriptor.h"
 
 namespace vitrine::engine {
 
@@ -24,14 +24,14 @@ class ApiSocket {
   // Removes the name if it still leads here.
   ~ApiSocket();
 
-  [[nodiscard]] int descriptor() const { return socket_.get(); }
+  [[nodiscard]] int descriptor() const { return socket_.number(); }
 
  private:
-  ApiSocket(std::filesystem::path path, FileDescriptor socket)
+  ApiSocket(std::filesystem::path path, shm::FileDescriptor socket)
       : path_(std::move(path)), socket_(std::move(socket)) {}
 
   std::filesystem::path path_;
-  FileDescriptor socket_;
+  shm::FileDescriptor socket_;
   std::uint64_t inode_ = 0;
 };
 

@@ -20,7 +20,8 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 AtomicFile::AtomicFile(const std::filesystem::path& path)
     : path_(path.string()), temporary_(path_ + "." + std::to_string(::getpid()) + ".tmp") {
   ::unlink(temporary_.c_str());
-  file_ = FileDescriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  file_ = shm::FileDescriptor(
+      ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!file_.is_open()) {
     note_failure();
     temporary_.clear();
@@ -52,7 +53,7 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 Result<void> AtomicFile::commit() {
   flush();
   if (failure_.empty() &&
-      (::fsync(file_.get()) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0)) {
+      (::fsync(file_.number()) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0)) {
     note_failure();
   }
   if (!failure_.empty()) {
@@ -65,7 +66,7 @@ Result<void> AtomicFile::commit() {
 void AtomicFile::flush() {
   std::span<const std::byte> left(buffer_);
   while (failure_.empty() && !left.empty()) {
-    const ssize_t written = ::write(file_.get(), left.data(), left.size());
+    const ssize_t written = ::write(file_.number(), left.data(), left.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       note_failure();

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engine/error.h"
-#include "engine/file_descriptor.h"
+#include "shm/file_descriptor.h"
 
 namespace vitrine::engine {
 
@@ -41,7 +41,7 @@ class AtomicFile {
 
   std::string path_;
   std::string temporary_;  // empty when there is none to remove
-  FileDescriptor file_;
+  shm::FileDescriptor file_;
   std::vector<std::byte> buffer_;
   std::string failure_;  // the first one's reason
 };

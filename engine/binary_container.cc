@@ -24,8 +24,8 @@ constexpr std::uint32_t kMaxSections = 64;
 Result<BinaryContainer> BinaryContainer::open(const std::filesystem::path& path,
                                               const ContainerFormat& format) {
   // O_NONBLOCK: opening a FIFO by mistake must not wait for its writer.
-  BinaryContainer container(FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)),
-                            path.string());
+  BinaryContainer container(
+      shm::FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), path.string());
   if (auto opened = container.open_checked(); !opened) return opened.error();
   if (auto header = container.read_header(format); !header) return header.error();
   return container;
@@ -33,7 +33,7 @@ Result<BinaryContainer> BinaryContainer::open(const std::filesystem::path& path,
 
 Result<void> BinaryContainer::open_checked() {
   struct stat status {};
-  if (!file_.is_open() || ::fstat(file_.get(), &status) != 0) {
+  if (!file_.is_open() || ::fstat(file_.number(), &status) != 0) {
     return file_error(std::string("cannot be opened: ") + std::strerror(errno));
   }
   if (!S_ISREG(status.st_mode)) return file_error("not a regular file");
@@ -125,7 +125,7 @@ Result<void> BinaryContainer::read(const ContainerSection& section, std::uint64_
 Result<void> BinaryContainer::read_at(std::uint64_t offset_bytes, std::span<std::byte> into) const {
   while (!into.empty()) {
     const ssize_t got =
-        ::pread(file_.get(), into.data(), into.size(), static_cast<off_t>(offset_bytes));
+        ::pread(file_.number(), into.data(), into.size(), static_cast<off_t>(offset_bytes));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return file_error(std::string("cannot be read: ") + std::strerror(errno));
     if (got == 0) return file_error("became shorter while it was read");

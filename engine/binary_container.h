@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "engine/error.h"
-#include "engine/file_descriptor.h"
+#include "shm/file_descriptor.h"
 
 namespace vitrine::engine {
 
@@ -59,14 +59,15 @@ class BinaryContainer {
   [[nodiscard]] std::uint64_t size_bytes() const { return size_bytes_; }
 
  private:
-  BinaryContainer(FileDescriptor file, std::string name) : file_(std::move(file)), name_(name) {}
+  BinaryContainer(shm::FileDescriptor file, std::string name)
+      : file_(std::move(file)), name_(name) {}
 
   [[nodiscard]] Result<void> open_checked();
   [[nodiscard]] Result<void> read_at(std::uint64_t offset_bytes, std::span<std::byte> into) const;
   [[nodiscard]] Result<void> read_header(const ContainerFormat& format);
   [[nodiscard]] Result<void> read_section_table(std::uint32_t count);
 
-  FileDescriptor file_;
+  shm::FileDescriptor file_;
   std::string name_;
   std::uint64_t size_bytes_ = 0;
   std::vector<ContainerSection> sections_;

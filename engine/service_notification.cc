@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "engine/file_descriptor.h"
+#include "shm/file_descriptor.h"
 
 namespace vitrine::engine {
 
@@ -21,10 +21,10 @@ void notify_service(std::string_view state) {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path, length);
   if (path[0] == '@') address.sun_path[0] = '\0';  // the abstract namespace
-  const FileDescriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const shm::FileDescriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket.is_open()) return;
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);
-  (void)::sendto(socket.get(), state.data(), state.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
+  (void)::sendto(socket.number(), state.data(), state.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
                  reinterpret_cast<const sockaddr*>(&address), size);
 }
 

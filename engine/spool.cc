@@ -40,7 +40,7 @@ Result<std::unique_ptr<Spool>> Spool::open(const std::filesystem::path& folder,
 Result<std::unique_ptr<SpoolFile>> Spool::create() {
   const std::filesystem::path path = folder_ / (std::to_string(created_.fetch_add(1)) + kSuffix);
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  FileDescriptor file(::open(path.c_str(), flags, 0600));
+  shm::FileDescriptor file(::open(path.c_str(), flags, 0600));
   if (!file.is_open()) {
     return Error{ErrorClass::kOutOfMemory, path.string() + ": " + std::strerror(errno)};
   }
@@ -61,7 +61,7 @@ Result<void> SpoolFile::append(std::span<const char> bytes) {
                                                std::to_string(spool_.limit_bytes_) + " bytes"};
   }
   while (!bytes.empty()) {
-    const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
+    const ssize_t written = ::write(file_.number(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       return Error{ErrorClass::kOutOfMemory, path_.string() + ": " + std::strerror(errno)};
@@ -72,7 +72,7 @@ Result<void> SpoolFile::append(std::span<const char> bytes) {
 }
 
 WitnessFile SpoolFile::finish(std::unique_ptr<SpoolFile> file) {
-  file->file_ = FileDescriptor();
+  file->file_ = shm::FileDescriptor();
   WitnessFile finished{file->path_, nullptr};
   finished.copy = std::shared_ptr<const SpoolFile>(std::move(file));
   return finished;

@@ -15,8 +15,8 @@
 #include <string>
 
 #include "engine/error.h"
-#include "engine/file_descriptor.h"
 #include "engine/witness_file.h"
+#include "shm/file_descriptor.h"
 
 namespace vitrine::engine {
 
@@ -46,7 +46,7 @@ class Spool {
 // Removed, and its bytes free again, when it goes away.
 class SpoolFile {
  public:
-  SpoolFile(Spool& spool, std::filesystem::path path, FileDescriptor file)
+  SpoolFile(Spool& spool, std::filesystem::path path, shm::FileDescriptor file)
       : spool_(spool), path_(std::move(path)), file_(std::move(file)) {}
   SpoolFile(const SpoolFile&) = delete;
   SpoolFile& operator=(const SpoolFile&) = delete;
@@ -60,7 +60,7 @@ class SpoolFile {
  private:
   Spool& spool_;
   std::filesystem::path path_;
-  FileDescriptor file_;
+  shm::FileDescriptor file_;
   std::uint64_t bytes_ = 0;
 };
 

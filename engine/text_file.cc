@@ -10,7 +10,7 @@
 #include <span>
 
 #include "engine/atomic_file.h"
-#include "engine/file_descriptor.h"
+#include "shm/file_descriptor.h"
 
 namespace vitrine::engine {
 namespace {
@@ -20,9 +20,9 @@ std::string reason() { return std::strerror(errno); }
 }  // namespace
 
 Result<std::string> read_text_file(const std::filesystem::path& path, std::size_t max_bytes) {
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const shm::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
-  if (!file.is_open() || ::fstat(file.get(), &status) != 0) {
+  if (!file.is_open() || ::fstat(file.number(), &status) != 0) {
     return bad_input(path.string() + ": cannot be opened: " + reason());
   }
   if (!S_ISREG(status.st_mode)) return bad_input(path.string() + ": not a regular file");
@@ -33,7 +33,7 @@ Result<std::string> read_text_file(const std::filesystem::path& path, std::size_
   std::string text(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t filled = 0;
   while (filled < text.size()) {
-    const ssize_t got = ::read(file.get(), text.data() + filled, text.size() - filled);
+    const ssize_t got = ::read(file.number(), text.data() + filled, text.size() - filled);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return bad_input(path.string() + ": cannot be read: " + reason());
     if (got == 0) break;

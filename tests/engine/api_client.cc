@@ -12,17 +12,17 @@
 #include <stdexcept>
 #include <thread>
 
-#include "engine/file_descriptor.h"
+#include "shm/file_descriptor.h"
 
 namespace vitrine::engine::testing {
 namespace {
 
-FileDescriptor connect_to(const std::filesystem::path& path) {
+shm::FileDescriptor connect_to(const std::filesystem::path& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
-  FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
+  shm::FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (::connect(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
     throw std::runtime_error("nothing listens at " + path.string());
   }
   return socket;
@@ -38,12 +38,12 @@ std::string ApiAnswer::header(const std::string& name) const {
 }
 
 ApiAnswer ApiClient::raw(const std::string& request) const {
-  const FileDescriptor socket = connect_to(socket_);
+  const shm::FileDescriptor socket = connect_to(socket_);
   // An engine that refuses early closes before it has read everything: that is no error here.
-  (void)::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL);
+  (void)::send(socket.number(), request.data(), request.size(), MSG_NOSIGNAL);
   std::string bytes;
   char buffer[16384];
-  for (ssize_t size = 0; (size = ::recv(socket.get(), buffer, sizeof(buffer), 0)) > 0;) {
+  for (ssize_t size = 0; (size = ::recv(socket.number(), buffer, sizeof(buffer), 0)) > 0;) {
     bytes.append(buffer, static_cast<std::size_t>(size));
   }
   const std::size_t end = std::min(bytes.find("\r\n\r\n"), bytes.size());
@@ -55,14 +55,14 @@ ApiAnswer ApiClient::raw(const std::string& request) const {
 }
 
 std::size_t ApiClient::drip(const std::string& head) const {
-  const FileDescriptor socket = connect_to(socket_);
+  const shm::FileDescriptor socket = connect_to(socket_);
   std::string next = head;
-  while (::send(socket.get(), next.data(), next.size(), MSG_NOSIGNAL) > 0) {
+  while (::send(socket.number(), next.data(), next.size(), MSG_NOSIGNAL) > 0) {
     next = "x";
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   char buffer[256];
-  const ssize_t size = ::recv(socket.get(), buffer, sizeof(buffer), MSG_DONTWAIT);
+  const ssize_t size = ::recv(socket.number(), buffer, sizeof(buffer), MSG_DONTWAIT);
   return size > 0 ? static_cast<std::size_t>(size) : 0;
 }
 
