@@ -5,7 +5,7 @@
 
 #include "engine/text_file.h"
 #include "tests/engine/container_bytes.h"
-#include "tests/engine/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace vitrine::engine::testing {
 namespace {

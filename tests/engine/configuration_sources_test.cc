@@ -5,7 +5,7 @@
 #include <fstream>
 #include <map>
 
-#include "tests/engine/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace vitrine::engine::testing {
 namespace {

@@ -12,8 +12,8 @@
 #include "engine/engine.h"
 #include "shm/snapshot.h"
 #include "tests/engine/real_inputs.h"
-#include "tests/engine/scratch_folder.h"
 #include "tests/engine/scripted_backend.h"
+#include "tests/scratch_folder.h"
 
 namespace vitrine::engine::testing {
 

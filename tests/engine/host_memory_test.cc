@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "tests/engine/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace vitrine::engine::testing {
 namespace {

@@ -9,7 +9,7 @@
 #include "engine/proof_json.h"
 #include "tests/engine/container_bytes.h"
 #include "tests/engine/real_inputs.h"
-#include "tests/engine/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace vitrine::engine::testing {
 namespace {

@@ -3,34 +3,12 @@
 #include "engine/publisher.h"
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <memory>
-#include <new>
 
 #include "shm/clock.h"
 #include "tests/engine/real_inputs.h"
+#include "tests/shm/allocation_count.h"
 #include "tests/shm/system_call_count.h"
-
-namespace {
-
-std::size_t allocations = 0;
-
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  ++allocations;
-  return std::malloc(size);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept {
-  std::free(memory);
-}
 
 namespace vitrine::engine::testing {
 namespace {

@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "tests/engine/container_bytes.h"
-#include "tests/engine/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace vitrine::engine::testing {
 namespace {

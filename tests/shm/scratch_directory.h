@@ -2,8 +2,6 @@
 // A private directory in shared memory, and a small segment to put there.
 #pragma once
 
-#include <stdlib.h>
-
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -11,29 +9,14 @@
 #include <string>
 
 #include "shm/segment_writer.h"
+#include "tests/scratch_folder.h"
 
 namespace vitrine::shm {
 
-// Removed with everything in it at the end of the test.
-class ScratchDirectory {
+// A test's own folder in shared memory.
+class ScratchDirectory : public ScratchFolder {
  public:
-  ScratchDirectory() {
-    char name[] = "/dev/shm/vitrine-test-XXXXXX";
-    REQUIRE(::mkdtemp(name) != nullptr);
-    path_ = name;
-  }
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-  ~ScratchDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
+  ScratchDirectory() : ScratchFolder("/dev/shm") {}
 };
 
 inline SegmentOptions small_segment(const std::filesystem::path& path) {

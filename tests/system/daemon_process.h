@@ -11,13 +11,12 @@
 
 #include "shm/snapshot.h"
 #include "tests/engine/api_client.h"
-#include "tests/engine/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace vitrine::system_test {
 
 using engine::testing::ApiAnswer;
 using engine::testing::ApiClient;
-using engine::testing::ScratchFolder;
 
 // The folders and names that incarnations of one instance share.
 struct Site {

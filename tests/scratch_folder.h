@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace vitrine::engine::testing {
+namespace vitrine {
 
 class ScratchFolder {
  public:
@@ -31,4 +31,4 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace vitrine::engine::testing
+}  // namespace vitrine
