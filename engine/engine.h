@@ -18,6 +18,7 @@
 #include "engine/configuration.h"
 #include "engine/job_request.h"
 #include "engine/journal.h"
+#include "engine/start_failure.h"
 #include "engine/state.h"
 #include "shm/records.h"
 #include "shm/segment_plan_writer.h"
@@ -31,11 +32,6 @@ struct EngineOptions {
   enum class SegmentEnd { kKeep, kRemove } segment_end = SegmentEnd::kKeep;
   std::shared_ptr<Backend> backend;  // instead of the configured one
   Journal* journal = nullptr;        // outlives the engine
-};
-
-struct StartFailure {
-  enum class Kind { kRuntime, kUsage, kInUse, kNoGpu } kind;
-  std::string text;
 };
 
 struct JobStatus {

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "engine/exit_codes.h"
 #include "engine/key_generation.h"
 #include "engine/program_arguments.h"
 #include "engine/proof_json.h"

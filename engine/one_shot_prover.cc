@@ -5,33 +5,13 @@
 #include <cstdlib>
 #include <utility>
 
-#include "engine/program_arguments.h"
+#include "engine/exit_codes.h"
 
 namespace vitrine::engine {
 namespace {
 
-constexpr int kExitInUse = 3;
-constexpr int kExitNoGpu = 4;
-constexpr int kExitTimeout = 7;
-constexpr int kExitRefused = 8;
-constexpr int kExitLost = 9;
-
 constexpr const char* kCircuit = "circuit";
 constexpr auto kLookEvery = std::chrono::milliseconds(100);
-
-int exit_code_of(StartFailure::Kind kind) {
-  switch (kind) {
-    case StartFailure::Kind::kRuntime:
-      return kExitFailed;
-    case StartFailure::Kind::kUsage:
-      return kExitUsage;
-    case StartFailure::Kind::kInUse:
-      return kExitInUse;
-    case StartFailure::Kind::kNoGpu:
-      return kExitNoGpu;
-  }
-  std::abort();
-}
 
 int exit_code_of(shm::JobState state, shm::FailureClass failure_class) {
   if (failure_class == shm::FailureClass::kTimeout) return kExitTimeout;

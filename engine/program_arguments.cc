@@ -5,6 +5,8 @@
 #include <iostream>
 #include <string_view>
 
+#include "engine/exit_codes.h"
+
 namespace vitrine::engine {
 namespace {
 

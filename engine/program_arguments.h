@@ -11,11 +11,6 @@
 
 namespace vitrine::engine {
 
-inline constexpr int kExitDone = 0;
-inline constexpr int kExitFailed = 1;
-inline constexpr int kExitUsage = 2;
-inline constexpr int kExitCancelled = 6;
-
 struct GeneralOptions {
   std::string instance;  // empty when neither the flag nor VITRINE_INSTANCE names one
   std::string segment;   // empty: the default place of the instance's segment

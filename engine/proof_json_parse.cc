@@ -25,6 +25,13 @@ Result<json::value> parse_json(std::string_view text) {
   return value;
 }
 
+Result<json::object> parse_object(std::string_view text) {
+  auto value = parse_json(text);
+  if (!value) return value.error();
+  if (!value->is_object()) return bad_input("not a JSON object");
+  return std::move(value->get_object());
+}
+
 Error wrong(std::string_view name, std::string_view rule) {
   return bad_input(std::string(name) + ": " + std::string(rule));
 }
@@ -143,10 +150,8 @@ Result<VerifyingKey> parse_verifying_points(const json::object& object) {
 }  // namespace
 
 Result<Proof> parse_proof(std::string_view text) {
-  auto value = parse_json(text);
-  if (!value) return value.error();
-  const json::object* object = value->if_object();
-  if (object == nullptr) return bad_input("not a JSON object");
+  auto object = parse_object(text);
+  if (!object) return object.error();
   auto id = parse_curve(*object);
   if (!id) return id.error();
   return with_curve(
@@ -172,10 +177,8 @@ Result<PublicInputs> parse_public(std::string_view text) {
 }
 
 Result<VerifyingKey> parse_verifying_key(std::string_view text) {
-  auto value = parse_json(text);
-  if (!value) return value.error();
-  const json::object* object = value->if_object();
-  if (object == nullptr) return bad_input("not a JSON object");
+  auto object = parse_object(text);
+  if (!object) return object.error();
   auto id = parse_curve(*object);
   if (!id) return id.error();
   return with_curve(*id, [&](auto curve) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/exit_codes.h"
 #include "engine/log_journal.h"
 #include "engine/one_shot_prover.h"
 #include "engine/program_arguments.h"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/exit_codes.h"
 #include "engine/groth16.h"
 #include "engine/program_arguments.h"
 #include "engine/proof_json.h"

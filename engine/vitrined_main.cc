@@ -15,6 +15,7 @@
 #include "engine/api_server.h"
 #include "engine/configuration_sources.h"
 #include "engine/engine.h"
+#include "engine/exit_codes.h"
 #include "engine/log_journal.h"
 #include "engine/program_arguments.h"
 #include "engine/service_notification.h"
@@ -24,23 +25,6 @@
 
 namespace vitrine::engine {
 namespace {
-
-constexpr int kExitInUse = 3;
-constexpr int kExitNoGpu = 4;
-
-int exit_code_of(StartFailure::Kind kind) {
-  switch (kind) {
-    case StartFailure::Kind::kRuntime:
-      return kExitFailed;
-    case StartFailure::Kind::kUsage:
-      return kExitUsage;
-    case StartFailure::Kind::kInUse:
-      return kExitInUse;
-    case StartFailure::Kind::kNoGpu:
-      return kExitNoGpu;
-  }
-  std::abort();
-}
 
 // The signals that end the engine, blocked in every thread and taken by one.
 class EndSignals {
