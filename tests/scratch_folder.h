@@ -31,4 +31,10 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
+// The same in shared memory.
+class SharedScratchFolder : public ScratchFolder {
+ public:
+  SharedScratchFolder() : ScratchFolder("/dev/shm") {}
+};
+
 }  // namespace vitrine

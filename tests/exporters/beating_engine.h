@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include "tests/shm/scratch_directory.h"
+#include "tests/shm/small_segment.h"
 
 namespace vitrine::exporters::testing {
 

@@ -107,7 +107,7 @@ void check_refused(const std::vector<std::string>& arguments, const std::string&
 }  // namespace
 
 TEST_CASE("vitrine-http prints the address it is bound to and shows an engine that comes later") {
-  shm::ScratchDirectory directory;
+  SharedScratchFolder directory;
   const std::string segment = directory / "main.segment";
   Program program({"--listen", "127.0.0.1:0", "--segment", segment});
   const std::uint16_t port = port_in(program.read_line());
@@ -155,7 +155,7 @@ TEST_CASE("vitrine-http names the address that is taken") {
 }
 
 TEST_CASE("vitrine-http listens on a Unix socket, and takes over one that was left behind") {
-  shm::ScratchDirectory directory;
+  SharedScratchFolder directory;
   const std::string path = directory / "http.sock";
   for (int run = 0; run < 2; ++run) {
     Program program({"--listen", "unix:" + path});

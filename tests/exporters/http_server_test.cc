@@ -9,7 +9,7 @@
 #include "shm/clock.h"
 #include "tests/exporters/raw_client.h"
 #include "tests/exporters/served_site.h"
-#include "tests/shm/scratch_directory.h"
+#include "tests/shm/small_segment.h"
 
 namespace vitrine::exporters::testing {
 
@@ -19,7 +19,7 @@ constexpr std::uint64_t kSecondNs = 1'000'000'000;
 
 // A site without an engine: enough for everything about requests.
 struct Fixture {
-  shm::ScratchDirectory directory;
+  SharedScratchFolder directory;
   ServedSite site{directory / "no.segment"};
 
   RawAnswer ask(const std::string& request) { return RawClient(site.port()).ask(request); }
@@ -133,7 +133,7 @@ TEST_CASE("a client that sends its head too slowly is cut off") {
 }
 
 TEST_CASE("idle connections never keep an honest client out") {
-  shm::ScratchDirectory directory;
+  SharedScratchFolder directory;
   ConnectionLimits limits;
   limits.connections = 8;
   limits.accepted = 16;
@@ -147,7 +147,7 @@ TEST_CASE("idle connections never keep an honest client out") {
 }
 
 TEST_CASE("clients that do not take their answers cost the next one a 503, not silence") {
-  shm::ScratchDirectory directory;
+  SharedScratchFolder directory;
   ConnectionLimits limits;
   limits.connections = 2;
   std::string large(64 << 20, 'x');

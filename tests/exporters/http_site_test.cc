@@ -14,14 +14,14 @@
 #include "tests/exporters/beating_engine.h"
 #include "tests/exporters/raw_client.h"
 #include "tests/exporters/served_site.h"
-#include "tests/shm/scratch_directory.h"
+#include "tests/shm/small_segment.h"
 
 namespace vitrine::exporters::testing {
 
 namespace {
 
 struct Fixture {
-  shm::ScratchDirectory directory;
+  SharedScratchFolder directory;
   std::filesystem::path segment = directory / "main.segment";
   ServedSite site{segment};
 
@@ -152,7 +152,7 @@ TEST_CASE("the page is served with its own files only") {
 }
 
 TEST_CASE("clients within one interval share one answer") {
-  shm::ScratchDirectory directory;
+  SharedScratchFolder directory;
   BeatingEngine engine(directory / "main.segment");
   shm::Target target;
   target.path = directory / "main.segment";

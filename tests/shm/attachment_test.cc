@@ -7,13 +7,13 @@
 
 #include <csignal>
 
-#include "tests/shm/scratch_directory.h"
+#include "tests/shm/small_segment.h"
 
 namespace vitrine::shm {
 namespace {
 
 struct Watched {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   std::filesystem::path path = directory / "main.segment";
   std::optional<SegmentWriter> writer;
   Attachment attachment{Target{.places = {{directory.path()}}}};
@@ -90,7 +90,7 @@ TEST_CASE("An engine that said goodbye has exited, and its last state stays") {
 }
 
 TEST_CASE("A killed engine is dead at the next look, with the state that it died in") {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   const auto path = directory / "main.segment";
   const pid_t child = start_engine(small_segment(path));
   Attachment attachment(Target{.places = {{directory.path()}}});
@@ -136,8 +136,8 @@ TEST_CASE("An engine whose name was removed lives on, degraded") {
 }
 
 TEST_CASE("A living engine is preferred to a dead one that is found first") {
-  ScratchDirectory first;
-  ScratchDirectory second;
+  SharedScratchFolder first;
+  SharedScratchFolder second;
   { const SegmentWriter dead = publish(small_segment(first / "main.segment")); }
   Attachment attachment(Target{.places = {{first.path(), second.path()}}});
   CHECK(attachment.observe().verdict.word == VerdictWord::kDead);
@@ -163,7 +163,7 @@ TEST_CASE("A heart that stands is found hung by one settled observation") {
 }
 
 TEST_CASE("A segment that cannot be read is unreadable and says why") {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   write_whole(directory / "main.segment",
               "not a segment at all, but long enough to be looked at"
               " by whoever wants to know what it is");

@@ -10,7 +10,7 @@
 
 #include "shm/file_descriptor.h"
 #include "shm/segment_reader.h"
-#include "tests/shm/scratch_directory.h"
+#include "tests/shm/small_segment.h"
 
 namespace vitrine::shm {
 namespace {
@@ -26,7 +26,7 @@ const bool is_reporter_installed = [] {
 
 // A mapping of two pages whose file has lost the second.
 struct CutMapping {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   std::span<const std::byte> bytes;
 
   CutMapping() {
@@ -84,7 +84,7 @@ TEST_CASE("A fault outside every guard reaches the handler that was there before
 }
 
 TEST_CASE("A segment that is cut short under its reader is corrupt, and the last state stays") {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   const auto path = directory / "main.segment";
   SegmentWriter writer = publish(small_segment(path));
   writer.begin().edit<EngineRecord>().workers = 3;

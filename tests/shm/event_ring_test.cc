@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "shm/segment_reader.h"
-#include "tests/shm/scratch_directory.h"
+#include "tests/shm/small_segment.h"
 
 namespace vitrine::shm {
 namespace {
@@ -49,7 +49,7 @@ struct Follower {
 };
 
 struct Followed {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   SegmentWriter writer = publish(small_segment(directory / "main.segment"));
   Follower follower{SegmentReader::attach(directory / "main.segment").value()};
 };

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "shm/discovery.h"
-#include "tests/shm/scratch_directory.h"
+#include "tests/shm/small_segment.h"
 
 namespace vitrine::shm {
 namespace {
@@ -64,7 +64,7 @@ TEST_CASE("A session's engine listens in the session's runtime directory") {
 }
 
 TEST_CASE("A path that is given goes before the environment, and that before the search") {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   const SegmentPlaces places{{directory.path()}};
   EnvironmentValue unset("VITRINE_SEGMENT", nullptr);
 
@@ -83,7 +83,7 @@ TEST_CASE("A path that is given goes before the environment, and that before the
 }
 
 TEST_CASE("Every segment of a place is listed, live names before dead ones, and nothing else") {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   for (const char* name : {"b.segment", "a.segment", "a.lock", "A.segment", "a.b.segment", "notes",
                            ".segment", "a.00.dead"}) {
     write_whole(directory / name, "");

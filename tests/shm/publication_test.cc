@@ -14,36 +14,19 @@
 
 #include "shm/paths.h"
 #include "shm/segment_writer.h"
+#include "tests/shm/small_segment.h"
 
 namespace vitrine::shm {
 namespace {
 
 namespace fs = std::filesystem;
 
-// An empty directory in shared memory, removed at the end.
-struct ScratchDirectory {
-  fs::path path;
-  ScratchDirectory() {
-    char name[] = "/dev/shm/vitrine-test-XXXXXX";
-    REQUIRE(::mkdtemp(name) != nullptr);
-    path = name;
+std::vector<fs::path> files_in(const SharedScratchFolder& scratch, std::string_view suffix) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(scratch.path())) {
+    if (entry.path().string().ends_with(suffix)) found.push_back(entry.path());
   }
-  ~ScratchDirectory() { fs::remove_all(path); }
-  std::vector<fs::path> files(std::string_view suffix) const {
-    std::vector<fs::path> found;
-    for (const auto& entry : fs::directory_iterator(path)) {
-      if (entry.path().string().ends_with(suffix)) found.push_back(entry.path());
-    }
-    return found;
-  }
-};
-
-SegmentOptions small_segment(const fs::path& path) {
-  SegmentOptions options;
-  options.instance = "test";
-  options.path = path;
-  options.capacity = {4, 512, 2, 1, 4, 3, 2, 64};
-  return options;
+  return found;
 }
 
 // Runs `body` in a child and returns its exit status.
@@ -60,8 +43,8 @@ int status_of_child(Body body) {
 }  // namespace
 
 TEST_CASE("a second engine of a live instance is refused and told the first's PID") {
-  const ScratchDirectory scratch;
-  const auto options = small_segment(scratch.path / "test.segment");
+  const SharedScratchFolder scratch;
+  const auto options = small_segment(scratch / "test.segment");
   auto first = SegmentWriter::publish_named(options);
   REQUIRE(first.has_value());
   const auto second = SegmentWriter::publish_named(options);
@@ -72,8 +55,8 @@ TEST_CASE("a second engine of a live instance is refused and told the first's PI
 }
 
 TEST_CASE("a killed engine's segment is kept, and a new engine starts at once") {
-  const ScratchDirectory scratch;
-  const auto options = small_segment(scratch.path / "test.segment");
+  const SharedScratchFolder scratch;
+  const auto options = small_segment(scratch / "test.segment");
   for (int run = 0; run < 5; ++run) {
     CHECK(status_of_child([&] {
             auto writer = SegmentWriter::publish_named(options);
@@ -83,12 +66,12 @@ TEST_CASE("a killed engine's segment is kept, and a new engine starts at once") 
           }) == 128 + SIGKILL);
   }
   CHECK(fs::exists(options.path));
-  CHECK(scratch.files(".dead").size() == 3);  // of the four before it
+  CHECK(files_in(scratch, ".dead").size() == 3);  // of the four before it
 }
 
 TEST_CASE("no room for the segment is an error that leaves nothing behind") {
-  const ScratchDirectory scratch;
-  const auto options = small_segment(scratch.path / "test.segment");
+  const SharedScratchFolder scratch;
+  const auto options = small_segment(scratch / "test.segment");
   CHECK(status_of_child([&] {
           // The kernel refuses to reserve more than this, as it does on a full file system.
           const rlimit limit{65536, 65536};
@@ -97,14 +80,14 @@ TEST_CASE("no room for the segment is an error that leaves nothing behind") {
           const auto writer = SegmentWriter::publish_named(options);
           return !writer && writer.error().kind == ErrorKind::kSystem ? 0 : 1;
         }) == 0);
-  CHECK(scratch.files(".segment").empty());
+  CHECK(files_in(scratch, ".segment").empty());
 }
 
 TEST_CASE("what stands in the name's place is refused, not replaced") {
-  const ScratchDirectory scratch;
-  const auto options = small_segment(scratch.path / "test.segment");
+  const SharedScratchFolder scratch;
+  const auto options = small_segment(scratch / "test.segment");
   SECTION("a symbolic link") {
-    fs::create_symlink(scratch.path / "elsewhere", options.path);
+    fs::create_symlink(scratch / "elsewhere", options.path);
     const auto writer = SegmentWriter::publish_named(options);
     REQUIRE(writer.has_error());
     CHECK(writer.error().kind == ErrorKind::kUnreadable);
@@ -122,15 +105,15 @@ TEST_CASE("what stands in the name's place is refused, not replaced") {
     CHECK(SegmentWriter::publish_named(options).has_error());
   }
   SECTION("a link in the lock's place") {
-    fs::create_symlink(scratch.path / "elsewhere", lock_path_of(options.path));
+    fs::create_symlink(scratch / "elsewhere", lock_path_of(options.path));
     CHECK(SegmentWriter::publish_named(options).has_error());
-    CHECK_FALSE(fs::exists(scratch.path / "elsewhere"));
+    CHECK_FALSE(fs::exists(scratch / "elsewhere"));
   }
 }
 
 TEST_CASE("of engines that start at the same moment exactly one gets the instance") {
-  const ScratchDirectory scratch;
-  const auto options = small_segment(scratch.path / "test.segment");
+  const SharedScratchFolder scratch;
+  const auto options = small_segment(scratch / "test.segment");
   constexpr int kRounds = 1000;
   constexpr int kStarters = 3;
   for (int round = 0; round < kRounds; ++round) {
@@ -168,8 +151,8 @@ TEST_CASE("of engines that start at the same moment exactly one gets the instanc
 }
 
 TEST_CASE("a removed name is noticed, and unlinking removes only one's own") {
-  const ScratchDirectory scratch;
-  const auto options = small_segment(scratch.path / "test.segment");
+  const SharedScratchFolder scratch;
+  const auto options = small_segment(scratch / "test.segment");
   auto writer = SegmentWriter::publish_named(options);
   REQUIRE(writer.has_value());
   fs::remove(options.path);

@@ -9,14 +9,14 @@
 
 #include "shm/segment_reader.h"
 #include "shm/snapshot_json.h"
-#include "tests/shm/scratch_directory.h"
+#include "tests/shm/small_segment.h"
 
 namespace vitrine::shm {
 namespace {
 
 // The bytes of a segment with something in every table and a few events, of an engine that ended.
 std::string segment_bytes() {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   const auto path = directory / "main.segment";
   SegmentWriter writer = publish(small_segment(path));
   for (std::uint32_t i = 0; i < 4; ++i) {
@@ -52,7 +52,7 @@ std::size_t entry_of(const std::string& bytes, SectionId id) {
 }
 
 Result<SegmentReader> open_bytes(const std::string& bytes) {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   write_whole(directory / "x", bytes);
   return SegmentReader::open_file(directory / "x");
 }

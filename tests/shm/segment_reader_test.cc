@@ -15,7 +15,7 @@
 
 #include "shm/clock.h"
 #include "shm/segment_layout_check.h"
-#include "tests/shm/scratch_directory.h"
+#include "tests/shm/small_segment.h"
 
 namespace vitrine::shm {
 namespace {
@@ -100,7 +100,7 @@ std::uint64_t newest_partition_number(const Snapshot& snapshot) {
 }  // namespace
 
 TEST_CASE("An attached segment tells whose it is") {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   const auto path = directory / "main.segment";
   const SegmentWriter writer = publish(small_segment(path));
   const SegmentReader reader = attach(path);
@@ -118,7 +118,7 @@ TEST_CASE("An attached segment tells whose it is") {
 }
 
 TEST_CASE("A segment that nobody may write is enough") {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   const auto path = directory / "main.segment";
   SegmentOptions options = small_segment(path);
   options.mode = 0440;
@@ -129,7 +129,7 @@ TEST_CASE("A segment that nobody may write is enough") {
 }
 
 TEST_CASE("What is not a plain file with one name is not attached") {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   const auto path = directory / "main.segment";
   const SegmentWriter writer = publish(small_segment(path));
   CHECK(attach_error(directory / "absent") == ErrorKind::kAbsent);
@@ -149,7 +149,7 @@ TEST_CASE("In a directory that others can write, only files of trusted owners ar
     return;
   }
   constexpr uid_t kStranger = 54321;
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   const auto path = directory / "main.segment";
   const SegmentWriter writer = publish(small_segment(path));
   REQUIRE(::chown(path.c_str(), kStranger, kStranger) == 0);
@@ -168,7 +168,7 @@ TEST_CASE("A segment on a disk is attached only when that is asked for") {
     WARN("not tested: needs a build directory on a disk");
     return;
   }
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   { const SegmentWriter writer = publish(small_segment(directory / "main.segment")); }
   write_whole(path, read_whole(directory / "main.segment"));
   CHECK(attach_error(path) == ErrorKind::kUnreadable);
@@ -178,7 +178,7 @@ TEST_CASE("A segment on a disk is attached only when that is asked for") {
 }
 
 TEST_CASE("The file of a living engine is not read as a recording") {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   const auto path = directory / "main.segment";
   {
     const SegmentWriter writer = publish(small_segment(path));
@@ -191,7 +191,7 @@ TEST_CASE("The file of a living engine is not read as a recording") {
 }
 
 TEST_CASE("The lock goes with the writer, and the name with a new segment") {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   const auto path = directory / "main.segment";
   std::optional<SegmentWriter> writer = publish(small_segment(path));
   const SegmentReader reader = attach(path);
@@ -204,7 +204,7 @@ TEST_CASE("The lock goes with the writer, and the name with a new segment") {
 }
 
 TEST_CASE("A snapshot holds present rows in row order, with their true row numbers") {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   const auto path = directory / "main.segment";
   SegmentWriter writer = publish(small_segment(path));
   SegmentReader reader = attach(path);
@@ -236,7 +236,7 @@ TEST_CASE("A snapshot holds present rows in row order, with their true row numbe
 }
 
 TEST_CASE("A transaction that is open is not in a snapshot, in no part") {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   const auto path = directory / "main.segment";
   SegmentWriter writer = publish(small_segment(path));
   SegmentReader reader = attach(path);
@@ -257,7 +257,7 @@ TEST_CASE("A transaction that is open is not in a snapshot, in no part") {
 }
 
 TEST_CASE("A row published by a transaction that its writer did not live to commit is not seen") {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   const auto path = directory / "main.segment";
   SegmentWriter writer = publish(small_segment(path));
   writer.begin().edit<MemoryRecord>().reserved_bytes = 7;
@@ -269,7 +269,7 @@ TEST_CASE("A row published by a transaction that its writer did not live to comm
 }
 
 TEST_CASE("A snapshot that cannot be of one moment says so, and is bounded") {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   const auto path = directory / "main.segment";
   SegmentWriter writer = publish(small_segment(path));
   writer.begin().edit<MemoryRecord>().reserved_bytes = 7;
@@ -284,7 +284,7 @@ TEST_CASE("A snapshot that cannot be of one moment says so, and is bounded") {
 }
 
 TEST_CASE("While a writer commits flat out every consistent snapshot is one moment") {
-  ScratchDirectory directory;
+  SharedScratchFolder directory;
   const auto path = directory / "main.segment";
   SegmentWriter writer = publish(small_segment(path));
   SegmentReader reader = attach(path);

@@ -22,7 +22,7 @@ using engine::testing::ApiClient;
 struct Site {
   Site();
 
-  ScratchFolder scratch{"/dev/shm"};
+  SharedScratchFolder scratch;
 
   std::filesystem::path segment() const { return scratch / "system.segment"; }
   std::filesystem::path socket() const { return scratch / "api.sock"; }

@@ -7,7 +7,7 @@
 
 #include "shm/discovery.h"
 #include "shm/instance_lock_writer.h"
-#include "tests/tools/scratch_directory.h"
+#include "tests/scratch_folder.h"
 #include "tests/tools/test_engine.h"
 
 using namespace vitrine;
@@ -17,18 +17,18 @@ using Outcome = CollectedSegment::Outcome;
 
 namespace {
 
-std::vector<CollectedSegment> collect(const ScratchDirectory& scratch, Removal removal) {
+std::vector<CollectedSegment> collect(const SharedScratchFolder& scratch, Removal removal) {
   return collect_dead_segments({{scratch.path()}}, Owners::kSelf, removal);
 }
 
-std::filesystem::path path_in(const ScratchDirectory& scratch, const std::string& instance) {
+std::filesystem::path path_in(const SharedScratchFolder& scratch, const std::string& instance) {
   return shm::segment_path_in(scratch.path(), instance);
 }
 
 }  // namespace
 
 TEST_CASE("a dead engine's segment is removed, a live one's is kept", "[gc]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   shm::SegmentWriter alive = publish_engine(scratch.path(), "alive");
   { const shm::SegmentWriter dead = publish_engine(scratch.path(), "dead"); }
   const auto segments = collect(scratch, Removal::kRemove);
@@ -41,7 +41,7 @@ TEST_CASE("a dead engine's segment is removed, a live one's is kept", "[gc]") {
 }
 
 TEST_CASE("a dry run says the same and removes nothing", "[gc]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   { const shm::SegmentWriter dead = publish_engine(scratch.path(), "dead"); }
   const auto segments = collect(scratch, Removal::kPretend);
   REQUIRE(segments.size() == 1);
@@ -50,7 +50,7 @@ TEST_CASE("a dry run says the same and removes nothing", "[gc]") {
 }
 
 TEST_CASE("the black box of a replaced engine goes while its successor lives", "[gc]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   { const shm::SegmentWriter first = publish_engine(scratch.path(), "e"); }
   shm::SegmentWriter second = publish_engine(scratch.path(), "e");
   REQUIRE(shm::list_segments({{scratch.path()}}).size() == 2);
@@ -62,7 +62,7 @@ TEST_CASE("the black box of a replaced engine goes while its successor lives", "
 }
 
 TEST_CASE("a name is not taken from an engine that is about to have it", "[gc]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   { const shm::SegmentWriter dead = publish_engine(scratch.path(), "e"); }
   const auto starting = shm::InstanceLock::take(path_in(scratch, "e"));
   REQUIRE(starting.has_value());
@@ -74,7 +74,7 @@ TEST_CASE("a name is not taken from an engine that is about to have it", "[gc]")
 }
 
 TEST_CASE("what is no segment is kept and explained, other files are not looked at", "[gc]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   std::ofstream(path_in(scratch, "noise")) << std::string(4096, 'x');
   std::ofstream(scratch.path() / "notes.txt") << "mine";
   const auto segments = collect(scratch, Removal::kRemove);
@@ -86,7 +86,7 @@ TEST_CASE("what is no segment is kept and explained, other files are not looked 
 }
 
 TEST_CASE("an engine can start right after its dead segment was removed", "[gc]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   { const shm::SegmentWriter dead = publish_engine(scratch.path(), "e"); }
   static_cast<void>(collect(scratch, Removal::kRemove));
   const shm::SegmentWriter next = publish_engine(scratch.path(), "e");

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/scratch_folder.h"
 #include "tests/tools/sample_observation.h"
-#include "tests/tools/scratch_directory.h"
 #include "tests/tools/test_engine.h"
 #include "tools/event_text.h"
 
@@ -14,7 +14,7 @@ using namespace vitrine::tests;
 
 namespace {
 
-EventFollower follow(const ScratchDirectory& scratch) {
+EventFollower follow(const SharedScratchFolder& scratch) {
   shm::Target target;
   target.path = shm::segment_path_in(scratch.path(), "e");
   Result<EventFollower> follower = EventFollower::attach(target);
@@ -31,7 +31,7 @@ EventFollower::Batch next(EventFollower& follower) {
 }  // namespace
 
 TEST_CASE("events come in order, each once", "[events]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
   append_events(writer, 3);
   EventFollower follower = follow(scratch);
@@ -48,7 +48,7 @@ TEST_CASE("events come in order, each once", "[events]") {
 }
 
 TEST_CASE("events overwritten before they were read are counted exactly", "[events]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
   append_events(writer, 1);
   EventFollower follower = follow(scratch);
@@ -62,7 +62,7 @@ TEST_CASE("events overwritten before they were read are counted exactly", "[even
 }
 
 TEST_CASE("the last events of a dead engine come before its successor's", "[events]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   std::optional<shm::SegmentWriter> first = publish_engine(scratch.path(), "e");
   append_events(*first, 1);
   EventFollower follower = follow(scratch);
@@ -84,7 +84,7 @@ TEST_CASE("the last events of a dead engine come before its successor's", "[even
 }
 
 TEST_CASE("a follower can begin with the newest events", "[events]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
   append_events(writer, 10);
   EventFollower follower = follow(scratch);

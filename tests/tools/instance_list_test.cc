@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "tests/tools/scratch_directory.h"
+#include "tests/scratch_folder.h"
 #include "tests/tools/test_engine.h"
 
 using namespace vitrine;
@@ -14,14 +14,14 @@ using namespace vitrine::tests;
 
 namespace {
 
-std::vector<ListedInstance> list(const ScratchDirectory& scratch) {
+std::vector<ListedInstance> list(const SharedScratchFolder& scratch) {
   return list_instances(shm::list_segments({{scratch.path()}}));
 }
 
 }  // namespace
 
 TEST_CASE("live, dead and unreadable instances are all listed and explained", "[ls]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   shm::SegmentWriter alive = publish_engine(scratch.path(), "alive");
   { const shm::SegmentWriter dead = publish_engine(scratch.path(), "dead"); }
   std::ofstream(shm::segment_path_in(scratch.path(), "noise")) << std::string(8192, 'x');
@@ -41,7 +41,7 @@ TEST_CASE("live, dead and unreadable instances are all listed and explained", "[
 }
 
 TEST_CASE("an engine that was replaced is listed but no longer counts", "[ls]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   { const shm::SegmentWriter first = publish_engine(scratch.path(), "e"); }
   CHECK(worst_exit_code(list(scratch)) == ExitCode::kDead);
   shm::SegmentWriter second = publish_engine(scratch.path(), "e");
@@ -52,7 +52,7 @@ TEST_CASE("an engine that was replaced is listed but no longer counts", "[ls]") 
 }
 
 TEST_CASE("no instance at all is said", "[ls]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   CHECK(instances_text(list(scratch), {}) == "no instances\n");
   CHECK(worst_exit_code({}) == ExitCode::kOk);
 }

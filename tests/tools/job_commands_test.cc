@@ -9,10 +9,11 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/scratch_folder.h"
 #include "tests/tools/program_run.h"
-#include "tests/tools/scratch_directory.h"
 
 using namespace vitrine::tests;
+using vitrine::SharedScratchFolder;
 
 namespace {
 
@@ -79,7 +80,7 @@ class RunningEngine {
   const std::filesystem::path& folder() const { return scratch_.path(); }
 
  private:
-  ScratchDirectory scratch_;
+  SharedScratchFolder scratch_;
   pid_t pid_ = -1;
 };
 

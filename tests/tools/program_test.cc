@@ -7,8 +7,8 @@
 
 #include "shm/clock.h"
 #include "shm/paths.h"
+#include "tests/scratch_folder.h"
 #include "tests/tools/program_run.h"
-#include "tests/tools/scratch_directory.h"
 #include "tests/tools/test_engine.h"
 
 using namespace vitrine;
@@ -19,7 +19,7 @@ namespace {
 const std::vector<std::string> kStatusCommands = {"show", "jobs", "workers", "memory", "events"};
 
 // Every status command on the segment ends in this code. A writer that is given beats before each.
-void check_status(const ScratchDirectory& scratch, int exit_code,
+void check_status(const SharedScratchFolder& scratch, int exit_code,
                   shm::SegmentWriter* beating = nullptr) {
   const std::string path = shm::segment_path_in(scratch.path(), "e");
   for (const std::string& command : kStatusCommands) {
@@ -41,13 +41,13 @@ void check_refused(const ProgramRun& run, const std::string& named) {
 }  // namespace
 
 TEST_CASE("an engine that lives: 0", "[program]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
   check_status(scratch, 0, &writer);
 }
 
 TEST_CASE("an engine that is degraded or draining: 1", "[program]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
   writer.set_life(shm::EngineLife::kDegraded, 0);
   check_status(scratch, 1, &writer);
@@ -56,7 +56,7 @@ TEST_CASE("an engine that is degraded or draining: 1", "[program]") {
 }
 
 TEST_CASE("an engine whose heartbeat stands: 6", "[program]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   constexpr std::uint64_t kIntervalNs = 10'000'000;
   shm::SegmentWriter writer = publish_engine(scratch.path(), "e", kIntervalNs);
   const std::uint64_t late_ns = shm::monotonic_ns() + 10 * kIntervalNs;
@@ -65,7 +65,7 @@ TEST_CASE("an engine whose heartbeat stands: 6", "[program]") {
 }
 
 TEST_CASE("an engine that died: 4, with its last state", "[program]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   { const shm::SegmentWriter dead = publish_engine(scratch.path(), "e"); }
   check_status(scratch, 4);
   const std::string path = shm::segment_path_in(scratch.path(), "e");
@@ -76,7 +76,7 @@ TEST_CASE("an engine that died: 4, with its last state", "[program]") {
 }
 
 TEST_CASE("an engine that ended: 4", "[program]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   {
     shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
     writer.set_life(shm::EngineLife::kClosed, 0);
@@ -96,7 +96,7 @@ TEST_CASE("no such instance: 3, naming it", "[program]") {
 }
 
 TEST_CASE("random bytes: 5, saying why", "[program]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   std::ofstream(shm::segment_path_in(scratch.path(), "e")) << std::string(65536, '\x5a');
   check_status(scratch, 5);
   const ProgramRun run =
@@ -106,7 +106,7 @@ TEST_CASE("random bytes: 5, saying why", "[program]") {
 }
 
 TEST_CASE("with --json the output is one document and nothing else", "[program]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   { const shm::SegmentWriter dead = publish_engine(scratch.path(), "e"); }
   const std::string path = shm::segment_path_in(scratch.path(), "e");
   for (const std::string command : {"show", "jobs", "workers", "memory", "ls"}) {
@@ -120,7 +120,7 @@ TEST_CASE("with --json the output is one document and nothing else", "[program]"
 }
 
 TEST_CASE("events as JSON are one object a line", "[program]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   {
     shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
     append_events(writer, 3);
@@ -137,7 +137,7 @@ TEST_CASE("events as JSON are one object a line", "[program]") {
 }
 
 TEST_CASE("following ends at the limit and after the time", "[program]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
   append_events(writer, 3);
   const std::string path = shm::segment_path_in(scratch.path(), "e");
@@ -150,7 +150,7 @@ TEST_CASE("following ends at the limit and after the time", "[program]") {
 }
 
 TEST_CASE("a signal ends following, with 0", "[program]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
   append_events(writer, 1);
   const std::string path = shm::segment_path_in(scratch.path(), "e");
@@ -164,7 +164,7 @@ TEST_CASE("a signal ends following, with 0", "[program]") {
 }
 
 TEST_CASE("squares only where the locale has them, colour only on a terminal", "[program]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   { const shm::SegmentWriter dead = publish_engine(scratch.path(), "e"); }
   const std::vector<std::string> jobs = {"jobs", "--segment",
                                          shm::segment_path_in(scratch.path(), "e")};
@@ -212,7 +212,7 @@ TEST_CASE("an unknown command is one line: 2", "[external]") {
 }
 
 TEST_CASE("an external command gets every argument and its exit code comes back", "[external]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   const std::filesystem::path program = scratch.path() / "vitrine-greet";
   std::ofstream(program) << "#!/bin/sh\necho \"$#: $*\"\nexit 42\n";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
@@ -227,7 +227,7 @@ TEST_CASE("output that cannot be written is an error, a reader that left is not"
   const std::string program = VITRINE_BIN "/vitrine";
   const ProgramRun full = run_program({"/bin/sh", "-c", program + " --help >/dev/full"});
   CHECK(full.exit_code == 1);
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
   append_events(writer, 3);
   const std::string path = shm::segment_path_in(scratch.path(), "e");
@@ -239,7 +239,7 @@ TEST_CASE("output that cannot be written is an error, a reader that left is not"
 }
 
 TEST_CASE("without an engine there is no work to give: 3", "[program]") {
-  const ScratchDirectory scratch;
+  const SharedScratchFolder scratch;
   const std::string runtime = "XDG_RUNTIME_DIR=" + scratch.path().string();
   std::ofstream(scratch.path() / "w.wtns") << "x";
   const std::string witness = scratch.path() / "w.wtns";

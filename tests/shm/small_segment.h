@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A private directory in shared memory, and a small segment to put there.
+// A small segment, and the bytes of files.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -12,12 +12,6 @@
 #include "tests/scratch_folder.h"
 
 namespace vitrine::shm {
-
-// A test's own folder in shared memory.
-class ScratchDirectory : public ScratchFolder {
- public:
-  ScratchDirectory() : ScratchFolder("/dev/shm") {}
-};
 
 inline SegmentOptions small_segment(const std::filesystem::path& path) {
   SegmentOptions options;
