@@ -10,6 +10,7 @@ namespace {
 
 constexpr auto kInterval = std::chrono::milliseconds(100);
 constexpr unsigned kBeatsPerSample = 10;
+constexpr const char* kNameLost = "the segment's name was removed";
 
 }  // namespace
 
@@ -42,7 +43,18 @@ void Heartbeat::sample() {
   const bool is_name_lost = state_.writer().is_name_lost();
   state_.change([&](Change& change) {
     change.model().process_resident_bytes = resident;
-    if (is_name_lost) change.degrade("the segment's name was removed");
+    if (is_name_lost) change.degrade(kNameLost);
+  });
+  if (is_name_lost) publish_again();
+}
+
+void Heartbeat::publish_again() {
+  const auto published = state_.publish_again();
+  state_.change([&](Change& change) {
+    if (published) return change.recover(kNameLost);
+    if (published.error().text == not_published_again_) return;
+    not_published_again_ = published.error().text;
+    change.log("segment not published again", not_published_again_, JournalLevel::kWarn);
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "engine/state.h"
@@ -23,11 +24,13 @@ class Heartbeat {
   void run();
   // Resident memory, and whether the segment still has its name.
   void sample();
+  void publish_again();
 
   EngineState& state_;
   std::mutex mutex_;
   std::condition_variable stopped_;
   bool stopping_ = false;
+  std::string not_published_again_;  // why the last try failed
   std::thread thread_;
 };
 

@@ -27,6 +27,13 @@ void Change::degrade(const std::string& reason) {
   if (model_.life == shm::EngineLife::kReady) set_life(shm::EngineLife::kDegraded);
 }
 
+void Change::recover(const std::string& reason) {
+  if (model_.degraded_reason != reason) return;
+  model_.degraded_reason.clear();
+  log("no longer degraded", reason);
+  if (model_.life == shm::EngineLife::kDegraded) set_life(shm::EngineLife::kReady);
+}
+
 void Change::log(std::string_view what, std::string detail, JournalLevel level) {
   JournalEntry entry;
   entry.level = level;

@@ -44,6 +44,8 @@ class Change {
   void set_life(shm::EngineLife life, std::uint32_t exit_code = 0);
   // The engine works, but not as it should; the first reason stays.
   void degrade(const std::string& reason);
+  // Takes that back, when `reason` is what is shown.
+  void recover(const std::string& reason);
 
   // Done after the mutex is released.
   void log(JournalEntry entry) { entries_.push_back(std::move(entry)); }
@@ -101,6 +103,8 @@ class EngineState {
   }
 
   [[nodiscard]] shm::SegmentWriter& writer() { return writer_; }
+  // Like SegmentWriter::publish_again, for the thread that beats.
+  shm::Result<void> publish_again() { return writer_.publish_again(mutex_); }
   void write_journal(const JournalEntry& entry);
 
  private:

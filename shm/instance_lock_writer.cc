@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "shm/paths.h"
+#include "shm/publication_writer.h"
 
 namespace vitrine::shm {
 namespace {
@@ -17,12 +18,6 @@ constexpr int kReplacedTriesMax = 8;
 
 Error system_error(ErrorKind kind, const std::filesystem::path& path, const char* what) {
   return Error{kind, path.string() + ": " + what + ": " + std::strerror(errno)};
-}
-
-bool leads_to(const std::filesystem::path& path, const struct stat& opened) {
-  struct stat named {};
-  return ::lstat(path.c_str(), &named) == 0 && named.st_ino == opened.st_ino &&
-         named.st_dev == opened.st_dev;
 }
 
 // The PID that the owner wrote, or an explanation why there is none yet.
@@ -77,14 +72,17 @@ Result<InstanceLock> InstanceLock::take(const std::filesystem::path& segment_pat
     }
     // Somebody may have removed the file between open and lock; a lock without a name guards
     // nothing.
-    struct stat opened {};
-    if (::fstat(file->number(), &opened) != 0 || !leads_to(path, opened)) continue;
+    if (!leads_to(path, *file)) continue;
     if (Result<void> written = write_own_pid(file->number(), path); !written) {
       return written.error();
     }
     return InstanceLock(std::move(*file));
   }
   return Error{ErrorKind::kSystem, path.string() + ": the lock file keeps being replaced"};
+}
+
+bool InstanceLock::is_name_lost(const std::filesystem::path& segment_path) const {
+  return !leads_to(lock_path_of(segment_path), file_);
 }
 
 }  // namespace vitrine::shm

@@ -23,6 +23,8 @@ class InstanceLock {
   // Takes the lock that guards `segment_path`. kInUse names the owner's PID; kUnreadable a file
   // that is a link, not regular, or another user's. Never waits.
   static Result<InstanceLock> take(const std::filesystem::path& segment_path);
+  // True when the lock file's name no longer leads to this lock: it then keeps nobody out.
+  bool is_name_lost(const std::filesystem::path& segment_path) const;
 
  private:
   explicit InstanceLock(FileDescriptor file) : file_(std::move(file)) {}

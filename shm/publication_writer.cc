@@ -127,4 +127,11 @@ Result<void> link_to_name(const FileDescriptor& file, const std::filesystem::pat
   return {};
 }
 
+bool leads_to(const std::filesystem::path& path, const FileDescriptor& file) {
+  struct stat named {};
+  struct stat own {};
+  return ::fstat(file.number(), &own) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+         named.st_ino == own.st_ino && named.st_dev == own.st_dev;
+}
+
 }  // namespace vitrine::shm

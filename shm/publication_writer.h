@@ -31,4 +31,7 @@ struct Access {
 Result<void> link_to_name(const FileDescriptor& file, const std::filesystem::path& path,
                           const Access& access);
 
+// Whether `path` is a name of `file`.
+bool leads_to(const std::filesystem::path& path, const FileDescriptor& file);
+
 }  // namespace vitrine::shm

@@ -2,11 +2,11 @@
 #include "shm/segment_writer.h"
 
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include <boost/interprocess/anonymous_shared_memory.hpp>
 #include <boost/interprocess/mapped_region.hpp>
 #include <cassert>
+#include <cstring>
 #include <optional>
 
 #include "shm/clock.h"
@@ -40,19 +40,29 @@ struct SegmentWriter::State {
     return static_cast<std::byte*>(mapping.get_address()) + plan.offset_of(id);
   }
   void open_sections();
+  void point_into_mapping();
+  Result<void> link() const {
+    return link_to_name(file, options.path, {options.mode, options.group});
+  }
 };
 
 void SegmentWriter::State::open_sections() {
-  auto* base = static_cast<std::byte*>(mapping.get_address());
-  write_header(base, plan, options, incarnation);
-  hot = reinterpret_cast<HotLines*>(base + kHotLinesOffset);
+  for_each_table([this]<class Record>() {
+    std::get<TableWriter<Record>>(tables) =
+        TableWriter<Record>(plan.count_of(TableOf<Record>::kSection));
+  });
+  point_into_mapping();
+  write_header(static_cast<std::byte*>(mapping.get_address()), plan, options, incarnation);
   hot->heartbeat.interval_ns = options.heartbeat_interval_ns;
+}
+
+void SegmentWriter::State::point_into_mapping() {
+  hot =
+      reinterpret_cast<HotLines*>(static_cast<std::byte*>(mapping.get_address()) + kHotLinesOffset);
   ring_head = reinterpret_cast<std::uint64_t*>(at(SectionId::kEvents));
   ring = ring_head + kLineBytes / 8;
   for_each_table([this]<class Record>() {
-    constexpr SectionId kSection = TableOf<Record>::kSection;
-    std::get<TableWriter<Record>>(tables) =
-        TableWriter<Record>(at(kSection), plan.count_of(kSection));
+    std::get<TableWriter<Record>>(tables).move_to(at(TableOf<Record>::kSection));
   });
 }
 
@@ -63,8 +73,21 @@ void keep_from_children(bip::mapped_region& mapping) {
   ::madvise(mapping.get_address(), mapping.get_size(), MADV_DONTFORK);
 }
 
-Error mapping_error(const std::filesystem::path& path, const bip::interprocess_exception& error) {
-  return Error{ErrorKind::kSystem, path.string() + ": cannot map the segment: " + error.what()};
+struct UnnamedSegment {
+  FileDescriptor file;
+  bip::mapped_region mapping;
+};
+
+Result<UnnamedSegment> create_mapped(const std::filesystem::path& path, std::size_t size_bytes) {
+  Result<FileDescriptor> file = create_unnamed(path, size_bytes);
+  if (!file) return file.error();
+  try {
+    bip::mapped_region mapping(*file, bip::read_write, 0, size_bytes, nullptr, MAP_POPULATE);
+    keep_from_children(mapping);
+    return UnnamedSegment{std::move(*file), std::move(mapping)};
+  } catch (const bip::interprocess_exception& error) {
+    return Error{ErrorKind::kSystem, path.string() + ": cannot map the segment: " + error.what()};
+  }
 }
 
 }  // namespace
@@ -83,25 +106,37 @@ Result<SegmentWriter> SegmentWriter::publish_named(const SegmentOptions& options
   if (!lock) return lock.error();
   state->instance_lock = std::move(*lock);
   if (Result<void> retired = retire_predecessor(options.path); !retired) return retired.error();
-  Result<FileDescriptor> file = create_unnamed(options.path, state->plan.total_bytes);
-  if (!file) return file.error();
-  state->file = std::move(*file);
-  try {
-    state->mapping = bip::mapped_region(state->file, bip::read_write, 0, state->plan.total_bytes,
-                                        nullptr, MAP_POPULATE);
-  } catch (const bip::interprocess_exception& error) {
-    return mapping_error(options.path, error);
-  }
-  keep_from_children(state->mapping);
+  Result<UnnamedSegment> segment = create_mapped(options.path, state->plan.total_bytes);
+  if (!segment) return segment.error();
+  state->file = std::move(segment->file);
+  state->mapping = std::move(segment->mapping);
   state->open_sections();
   SegmentWriter writer(std::move(state));
   writer.set_life(EngineLife::kStarting, 0);
   writer.beat();
-  const Access access{options.mode, options.group};
-  if (auto linked = link_to_name(writer.state_->file, options.path, access); !linked) {
-    return linked.error();
-  }
+  if (auto linked = writer.state_->link(); !linked) return linked.error();
   return writer;
+}
+
+Result<void> SegmentWriter::publish_again(std::mutex& state_mutex) {
+  if (state_->instance_lock->is_name_lost(path())) {
+    Result<InstanceLock> lock = InstanceLock::take(path());
+    if (!lock) return lock.error();
+    state_->instance_lock = std::move(*lock);
+  }
+  if (Result<void> retired = retire_predecessor(path()); !retired) return retired.error();
+  Result<UnnamedSegment> segment = create_mapped(path(), state_->plan.total_bytes);
+  if (!segment) return segment.error();
+  {
+    const std::lock_guard lock(state_mutex);
+    std::memcpy(segment->mapping.get_address(), state_->mapping.get_address(),
+                state_->plan.total_bytes);
+    std::swap(state_->mapping, segment->mapping);
+    std::swap(state_->file, segment->file);
+    state_->point_into_mapping();
+  }
+  // The old segment's lock is held until the new one has its name: readers move from live to live.
+  return state_->link();
 }
 
 SegmentWriter SegmentWriter::in_private_memory(const SegmentOptions& options) {
@@ -141,14 +176,7 @@ bool SegmentWriter::is_shared() const { return state_->file.is_open(); }
 const std::filesystem::path& SegmentWriter::path() const { return state_->options.path; }
 std::string SegmentWriter::incarnation() const { return incarnation_text(state_->incarnation); }
 
-bool SegmentWriter::is_name_lost() const {
-  if (!is_shared()) return false;
-  struct stat named {};
-  struct stat own {};
-  if (::fstat(state_->file.number(), &own) != 0) return true;
-  return ::lstat(path().c_str(), &named) != 0 || named.st_ino != own.st_ino ||
-         named.st_dev != own.st_dev;
-}
+bool SegmentWriter::is_name_lost() const { return is_shared() && !leads_to(path(), state_->file); }
 
 void SegmentWriter::unlink_name() {
   std::error_code ignored;

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <tuple>
 
@@ -52,6 +53,10 @@ class SegmentWriter {
   std::string incarnation() const;
   // True when the name no longer leads to this segment (a cleaner removed it).
   bool is_name_lost() const;
+  // Goes on in a new segment of the same incarnation and content, under the lost name. Call it in
+  // the thread that beats; `state_mutex` is held for the copy only. Errors as publish_named's; the
+  // segment then has no name still, and it may be tried again.
+  Result<void> publish_again(std::mutex& state_mutex);
   // Removes the name and the lock file, for one-shot programs that end well. Readers keep their
   // mapping.
   void unlink_name();

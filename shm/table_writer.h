@@ -23,12 +23,13 @@ template <class Record>
 class TableWriter {
  public:
   TableWriter() = default;
-  // `section` points to the table's first byte in the segment.
-  TableWriter(std::byte* section, std::uint32_t count)
-      : section_(section), rows_(count), is_touched_(count, 0) {
+  explicit TableWriter(std::uint32_t count) : rows_(count), is_touched_(count, 0) {
     touched_.reserve(count);
     for (std::uint32_t row = 0; row < count; ++row) rows_[row].identity.row = row;
   }
+
+  // `section` is the table's first byte in the segment: zeros, or a copy of where it was before.
+  void move_to(std::byte* section) { section_ = section; }
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(rows_.size()); }
   const Record& row(std::uint32_t row) const {

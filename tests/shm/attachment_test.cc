@@ -135,6 +135,20 @@ TEST_CASE("An engine whose name was removed lives on, degraded") {
   CHECK(exit_code_of(hidden) == 1);
 }
 
+TEST_CASE("A watcher follows a segment that was published again") {
+  Watched watched;
+  watched.start(1);
+  watched.look();
+  std::filesystem::remove(watched.path);
+  std::mutex state_mutex;
+  REQUIRE(watched.writer->publish_again(state_mutex).has_value());
+  watched.writer->begin().edit<EngineRecord>().workers = 2;
+  const Observation& after = watched.look();
+  CHECK(after.verdict.word == VerdictWord::kIdle);
+  CHECK(after.snapshot->engine().workers == 2);
+  CHECK(after.attachments == 2);
+}
+
 TEST_CASE("A living engine is preferred to a dead one that is found first") {
   SharedScratchFolder first;
   SharedScratchFolder second;

@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "shm/paths.h"
+#include "shm/segment_reader.h"
 #include "shm/segment_writer.h"
 #include "tests/shm/small_segment.h"
 
@@ -160,6 +161,50 @@ TEST_CASE("a removed name is noticed, and unlinking removes only one's own") {
   std::ofstream(options.path) << "another's";
   writer->unlink_name();
   CHECK(fs::exists(options.path));
+}
+
+TEST_CASE("a writer goes on under its name when that was removed") {
+  const SharedScratchFolder scratch;
+  const auto options = small_segment(scratch / "test.segment");
+  auto writer = publish(options);
+  const std::string incarnation = writer.incarnation();
+  const auto note = [&](std::uint32_t workers) {
+    Transaction transaction = writer.begin();
+    transaction.edit<EngineRecord>().workers = workers;
+    transaction.append({});
+  };
+  note(1);
+  std::mutex state_mutex;
+  for (const bool lock_too : {false, true}) {
+    const auto old = SegmentReader::attach(options.path).value();
+    fs::remove(options.path);
+    if (lock_too) fs::remove(lock_path_of(options.path));
+    REQUIRE(writer.publish_again(state_mutex).has_value());
+    CHECK_FALSE(writer.is_name_lost());
+    CHECK_FALSE(old.liveness().lock_held);
+    note(lock_too ? 3 : 2);
+    auto reader = SegmentReader::attach(options.path).value();
+    Snapshot snapshot;
+    REQUIRE(reader.snapshot(snapshot).has_value());
+    CHECK(reader.liveness().lock_held);
+    CHECK(snapshot.incarnation == incarnation);
+    CHECK(snapshot.commit == (lock_too ? 3 : 2));
+    CHECK(snapshot.engine().workers == snapshot.commit);
+    CHECK(SegmentWriter::publish_named(options).error().kind == ErrorKind::kInUse);
+  }
+}
+
+TEST_CASE("a name that another file has taken is not taken back") {
+  const SharedScratchFolder scratch;
+  const auto options = small_segment(scratch / "test.segment");
+  auto writer = publish(options);
+  fs::remove(options.path);
+  std::ofstream(options.path) << "another's";
+  std::mutex state_mutex;
+  CHECK(writer.publish_again(state_mutex).error().kind == ErrorKind::kUnreadable);
+  CHECK(read_whole(options.path) == "another's");
+  fs::remove(options.path);
+  CHECK(writer.publish_again(state_mutex).has_value());
 }
 
 }  // namespace vitrine::shm

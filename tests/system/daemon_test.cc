@@ -13,6 +13,7 @@
 #include <iterator>
 #include <set>
 
+#include "shm/attachment.h"
 #include "shm/invariants.h"
 #include "shm/segment_reader.h"
 #include "tests/engine/container_bytes.h"
@@ -231,6 +232,20 @@ TEST_CASE("a full tmpfs costs the engine its segment, not its work") {
   RunningDaemon daemon(site, {"--segment", (small / "system.segment").string()}, command);
   CHECK(final_state(site, submit(site, 1)) == "done");
   CHECK_THAT(daemon.log(), Contains("the status is not shared") && Contains("no room"));
+}
+
+TEST_CASE("an engine whose segment was removed publishes it again") {
+  const Site site;
+  RunningDaemon daemon(site);
+  shm::Attachment attachment(shm::Target{.path = site.segment()});
+  const std::string incarnation = attachment.observe().identity.incarnation;
+  std::filesystem::remove(site.segment());
+  wait_until(daemon, [&] { return std::filesystem::exists(site.segment()); });
+  wait_until(daemon, [&] { return attachment.observe().verdict.word == shm::VerdictWord::kIdle; });
+  CHECK(attachment.last().attachments == 2);
+  CHECK(attachment.last().identity.incarnation == incarnation);
+  CHECK(final_state(site, submit(site, 1)) == "done");
+  CHECK_THAT(daemon.log(), Contains("the segment's name was removed"));
 }
 
 TEST_CASE("the service manager is told when the engine is ready and when it stops") {
