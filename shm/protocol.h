@@ -11,9 +11,11 @@
 //   W1 fence(release) before the words   pairs with R2: a reader that sees any word of publish
 //                                        n + kSlots sees head >= n + kSlots - 1 and drops its copy
 //   W2 head.store(release)               pairs with R1: a reader that sees head n sees n's words
-//   W3 commit.store(release)             pairs with the snapshot's load(acquire) of commit
+//   W3 commit.store(release)             pairs with R3: a reader that sees commit c sees what
+//                                        was published up to c
 //   R1 head.load(acquire)
 //   R2 fence(acquire) between the words and the second load of head
+//   R3 commit.load(acquire)
 // Why      an odd/even sequence lock is left odd for ever by a killed writer; this one has no such
 //          state (docs/decisions/0002-versions-not-odd-even.md).
 // Source   H.-J. Boehm, "Can seqlocks get along with programming language memory models?",
@@ -68,12 +70,12 @@ inline constexpr std::uint64_t kAnyCommit = ~std::uint64_t{0};
 
 // Publishes `payload`, whose first word is the stamp of the open transaction. Requires: the
 // caller is the only writer, and publishes a record at most once in a transaction.
-template <class Memory>
+template <class Memory, std::size_t kSlotCount = kSlots>
 void publish(RecordWords<typename Memory::Word> record,
              std::span<const std::uint64_t> payload) noexcept {
   const std::uint64_t next = Memory::load(*record.head, std::memory_order_relaxed) + 1;
   Memory::fence(std::memory_order_release);  // W1
-  auto* slot = record.slots + (next % kSlots) * record.slot_words;
+  auto* slot = record.slots + (next % kSlotCount) * record.slot_words;
   for (std::size_t i = 0; i < payload.size(); ++i) {
     Memory::store(slot[i], payload[i], Memory::kWordStore);
   }
@@ -82,24 +84,36 @@ void publish(RecordWords<typename Memory::Word> record,
 
 // Copies the newest version whose stamp is at most `commit` to `payload`. kAbsent: the record did
 // not exist at that commit. kBusy: the writer lapped the reader; `payload` is then not meaningful.
-template <class Memory>
+template <class Memory, std::size_t kSlotCount = kSlots>
 ReadOutcome read_at(RecordWords<const typename Memory::Word> record, std::uint64_t commit,
                     std::span<std::uint64_t> payload) noexcept {
   const std::uint64_t head = Memory::load(*record.head, std::memory_order_acquire);  // R1
-  for (std::uint64_t back = 0; back <= kSlots - 2; ++back) {
+  for (std::uint64_t back = 0; back <= kSlotCount - 2; ++back) {
     if (back >= head) return ReadOutcome::kAbsent;
     const std::uint64_t version = head - back;
-    const auto* slot = record.slots + (version % kSlots) * record.slot_words;
+    const auto* slot = record.slots + (version % kSlotCount) * record.slot_words;
     for (std::size_t i = 0; i < payload.size(); ++i) {
       payload[i] = Memory::load(slot[i], Memory::kWordLoad);
     }
     Memory::fence(std::memory_order_acquire);  // R2
-    if (Memory::load(*record.head, std::memory_order_relaxed) - version > kSlots - 2) {
+    if (Memory::load(*record.head, std::memory_order_relaxed) - version > kSlotCount - 2) {
       return ReadOutcome::kBusy;
     }
     if (payload[0] <= commit) return ReadOutcome::kOk;
   }
   return ReadOutcome::kBusy;
+}
+
+// Ends the transaction `stamp`: everything that was published with it is now the state.
+template <class Memory>
+void store_commit(typename Memory::Word& commit, std::uint64_t stamp) noexcept {
+  Memory::store(commit, stamp, std::memory_order_release);  // W3
+}
+
+// The newest complete transaction; what read_at() then finds at it is one moment.
+template <class Memory>
+std::uint64_t load_commit(const typename Memory::Word& commit) noexcept {
+  return Memory::load(commit, std::memory_order_acquire);  // R3
 }
 
 }  // namespace vitrine::shm

@@ -216,8 +216,7 @@ Transaction::~Transaction() {
     has_changes |= std::get<TableWriter<Record>>(tables_).flush(state_.open_stamp);
   });
   if (has_changes) {
-    // W3: pairs with the snapshot's load(acquire) of commit.
-    MappedMemory::store(state_.hot->commit.commit, state_.open_stamp, std::memory_order_release);
+    store_commit<MappedMemory>(state_.hot->commit.commit, state_.open_stamp);
   }
   state_.open_stamp = 0;
 }

@@ -97,7 +97,8 @@ std::uint64_t SnapshotCopy::load_hot(std::size_t offset_bytes) const noexcept {
 }
 
 std::uint64_t SnapshotCopy::load_commit() const noexcept {
-  return load_hot(offsetof(HotLines, commit.commit));
+  const std::byte* commit = hot_lines_ + offsetof(HotLines, commit.commit);
+  return shm::load_commit<MappedMemory>(*reinterpret_cast<const std::uint64_t*>(commit));
 }
 
 void SnapshotCopy::copy_hot_lines() noexcept {
