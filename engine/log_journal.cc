@@ -2,12 +2,14 @@
 #include "engine/log_journal.h"
 
 #include <spdlog/logger.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/base_sink.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/json.hpp>
 
 #include "shm/clock.h"
+#include "shm/line_output.h"
 #include "shm/time_text.h"
 #include "shm/utf8_repair.h"
 
@@ -30,7 +32,10 @@ spdlog::level::level_enum level_of(JournalLevel level) {
   return spdlog::level::err;
 }
 
-// Details may quote what a client or a file said: one line stays one line.
+// Details may quote what a client or a file said: a line stays one line, and short enough for any
+// pipe (shm/line_output.h), also as JSON.
+constexpr std::size_t kDetailBytesMax = 1000;
+
 std::string printable(std::string text) {
   std::replace_if(
       text.begin(), text.end(),
@@ -50,7 +55,7 @@ std::string text_line(const JournalEntry& entry) {
   if (!entry.stage.empty()) line.append(" stage=").append(entry.stage);
   add_number(line, "worker", entry.worker);
   add_number(line, "device", entry.device);
-  if (!entry.detail.empty()) line.append(": ").append(entry.detail);
+  if (!entry.detail.empty()) line.append(": ").append(entry.detail, 0, kDetailBytesMax);
   return printable(std::move(line));
 }
 
@@ -69,20 +74,54 @@ std::string json_line(const JournalEntry& entry) {
       {"stage", entry.stage.empty() ? json::value(nullptr) : json::value(std::string(entry.stage))},
       {"worker", number_or_null(entry.worker)},
       {"device", number_or_null(entry.device)},
-      {"detail", shm::repair_utf8(entry.detail)}};
+      {"detail", shm::repair_utf8(entry.detail.substr(0, kDetailBytesMax))}};
   return json::serialize(line);
 }
+
+std::string line_of(const JournalEntry& entry, bool is_json) {
+  return is_json ? json_line(entry) : text_line(entry);
+}
+
+class StandardError : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit StandardError(bool is_json)
+      : output_(STDERR_FILENO,
+                [this, is_json](std::uint64_t lost) { return loss_line(lost, is_json); }) {}
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    output_.write(formatted(message));
+  }
+  void flush_() override {}
+
+ private:
+  std::string formatted(const spdlog::details::log_msg& message) {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    return {line.data(), line.size()};
+  }
+  std::string loss_line(std::uint64_t lost, bool is_json) {
+    JournalEntry entry;
+    entry.level = JournalLevel::kWarn;
+    entry.what = "log lines lost";
+    entry.detail = std::to_string(lost) + " that nobody took";
+    const std::string text = line_of(entry, is_json);
+    return formatted({"vitrined", spdlog::level::warn, text});
+  }
+
+  shm::LineOutput output_;
+};
 
 }  // namespace
 
 struct LogJournal::Logger {
-  spdlog::logger lines{"vitrined", std::make_shared<spdlog::sinks::stderr_sink_mt>()};
-  bool is_json = false;
+  spdlog::logger lines;
+  bool is_json;
 };
 
 LogJournal::LogJournal(const std::string& level, const std::string& format)
-    : logger_(std::make_unique<Logger>()) {
-  logger_->is_json = format == "json";
+    : logger_(std::make_unique<Logger>(Logger{
+          {"vitrined", std::make_shared<StandardError>(format == "json")}, format == "json"})) {
   logger_->lines.set_level(spdlog::level::from_str(level));
   logger_->lines.set_pattern(logger_->is_json ? "%v" : "%Y-%m-%dT%H:%M:%S.%eZ %l %v",
                              spdlog::pattern_time_type::utc);
@@ -93,7 +132,7 @@ LogJournal::~LogJournal() = default;
 void LogJournal::write(const JournalEntry& entry) {
   const auto level = level_of(entry.level);
   if (!logger_->lines.should_log(level)) return;
-  logger_->lines.log(level, "{}", logger_->is_json ? json_line(entry) : text_line(entry));
+  logger_->lines.log(level, "{}", line_of(entry, logger_->is_json));
 }
 
 }  // namespace vitrine::engine

@@ -2,11 +2,13 @@
 #include "exporters/program_log.h"
 
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/base_sink.h>
+#include <unistd.h>
 
 #include <string_view>
 
 #include "exporters/json_text.h"
+#include "shm/line_output.h"
 
 namespace vitrine::exporters {
 
@@ -26,6 +28,33 @@ class JsonMessage : public spdlog::custom_flag_formatter {
   }
 };
 
+class StandardError : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit StandardError(std::string program)
+      : program_(std::move(program)),
+        output_(STDERR_FILENO, [this](std::uint64_t lost) { return loss_line(lost); }) {}
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    output_.write(formatted(message));
+  }
+  void flush_() override {}
+
+ private:
+  std::string formatted(const spdlog::details::log_msg& message) {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    return {line.data(), line.size()};
+  }
+  std::string loss_line(std::uint64_t lost) {
+    const std::string text = std::to_string(lost) + " log lines lost that nobody took";
+    return formatted({program_, spdlog::level::warn, text});
+  }
+
+  std::string program_;
+  shm::LineOutput output_;
+};
+
 std::unique_ptr<spdlog::formatter> make_formatter(LogFormat format) {
   auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
   formatter->add_flag<JsonMessage>('*');
@@ -40,8 +69,7 @@ std::unique_ptr<spdlog::formatter> make_formatter(LogFormat format) {
 
 std::shared_ptr<spdlog::logger> make_program_log(const std::string& program,
                                                  const std::string& level, LogFormat format) {
-  auto log =
-      std::make_shared<spdlog::logger>(program, std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto log = std::make_shared<spdlog::logger>(program, std::make_shared<StandardError>(program));
   log->set_formatter(make_formatter(format));
   log->set_level(spdlog::level::from_str(level));
   return log;

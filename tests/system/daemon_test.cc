@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // vitrined as a process: proofs, deaths, starts, signals and bad input, seen from outside.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -291,6 +293,21 @@ TEST_CASE("every log line is one JSON document when that is asked for") {
                                "picked up", "partition done", "job done", "draining", "closed"}) {
     CHECK(messages.contains(expected));
   }
+}
+
+TEST_CASE("a log that nobody reads stops neither proofs nor the end") {
+  const Site site;
+  const std::filesystem::path log = site.scratch / "log";
+  REQUIRE(::mkfifo(log.c_str(), 0600) == 0);
+  const shm::FileDescriptor pipe(::open(log.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  REQUIRE(pipe.is_open());
+  const std::string filling(4096, 'x');
+  while (::write(pipe.number(), filling.data(), filling.size()) > 0) {
+  }
+  RunningDaemon daemon(site);
+  CHECK(final_state(site, submit(site, 2)) == "done");
+  daemon.signal(SIGTERM);
+  CHECK(daemon.exit_code() == 0);
 }
 
 TEST_CASE("jobs leave no descriptor behind") {
