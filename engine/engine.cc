@@ -114,7 +114,7 @@ Engine::~Engine() {
 
 void Engine::declare_ready() {
   parts_->state->change([](Change& change) {
-    const std::string& reason = change.model().degraded_reason;
+    const std::string& reason = change.model().degraded.text();
     change.set_life(reason.empty() ? shm::EngineLife::kReady : shm::EngineLife::kDegraded);
     change.log(reason.empty() ? "ready" : "ready, degraded", reason,
                reason.empty() ? JournalLevel::kInfo : JournalLevel::kWarn);

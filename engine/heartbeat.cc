@@ -11,6 +11,7 @@ namespace {
 constexpr auto kInterval = std::chrono::milliseconds(100);
 constexpr unsigned kBeatsPerSample = 10;
 constexpr const char* kNameLost = "the segment's name was removed";
+constexpr const char* kTruncated = "the segment's file was truncated";
 
 }  // namespace
 
@@ -41,17 +42,23 @@ void Heartbeat::run() {
 void Heartbeat::sample() {
   const std::uint64_t resident = resident_bytes();
   const bool is_name_lost = state_.writer().is_name_lost();
+  const bool is_truncated = state_.writer().is_truncated();
   state_.change([&](Change& change) {
     change.model().process_resident_bytes = resident;
     if (is_name_lost) change.degrade(kNameLost);
+    if (is_truncated) change.degrade(kTruncated);
   });
-  if (is_name_lost) publish_again();
+  if (is_name_lost || is_truncated) publish_again();
 }
 
 void Heartbeat::publish_again() {
   const auto published = state_.publish_again();
   state_.change([&](Change& change) {
-    if (published) return change.recover(kNameLost);
+    if (published) {
+      change.recover(kNameLost);
+      change.recover(kTruncated);
+      return;
+    }
     if (published.error().text == not_published_again_) return;
     not_published_again_ = published.error().text;
     change.log("segment not published again", not_published_again_, JournalLevel::kWarn);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/backend.h"
+#include "engine/degraded_reasons.h"
 #include "engine/job.h"
 #include "engine/job_table.h"
 #include "engine/memory_budget.h"
@@ -93,7 +94,7 @@ struct EngineModel {
 
   shm::EngineLife life = shm::EngineLife::kStarting;
   std::uint32_t exit_code = 0;
-  std::string degraded_reason;  // empty when it is not
+  DegradedReasons degraded;
   bool paused = false;
   bool hurried = false;   // running jobs are not waited for
   bool stopping = false;  // threads end as soon as they have nothing in hand

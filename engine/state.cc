@@ -21,17 +21,15 @@ void Change::set_life(shm::EngineLife life, std::uint32_t exit_code) {
 }
 
 void Change::degrade(const std::string& reason) {
-  if (!model_.degraded_reason.empty()) return;
-  model_.degraded_reason = reason;
+  if (!model_.degraded.add(reason)) return;
   log("degraded", reason, JournalLevel::kWarn);
   if (model_.life == shm::EngineLife::kReady) set_life(shm::EngineLife::kDegraded);
 }
 
 void Change::recover(const std::string& reason) {
-  if (model_.degraded_reason != reason) return;
-  model_.degraded_reason.clear();
+  if (!model_.degraded.remove(reason)) return;
   log("no longer degraded", reason);
-  if (model_.life == shm::EngineLife::kDegraded) set_life(shm::EngineLife::kReady);
+  if (model_.degraded.empty() && model_.life == shm::EngineLife::kDegraded) set_life(shm::EngineLife::kReady);
 }
 
 void Change::log(std::string_view what, std::string detail, JournalLevel level) {

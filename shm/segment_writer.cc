@@ -2,6 +2,7 @@
 #include "shm/segment_writer.h"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <boost/interprocess/anonymous_shared_memory.hpp>
 #include <boost/interprocess/mapped_region.hpp>
@@ -12,6 +13,7 @@
 #include "shm/clock.h"
 #include "shm/file_descriptor.h"
 #include "shm/instance_lock_writer.h"
+#include "shm/lost_page_writer.h"
 #include "shm/paths.h"
 #include "shm/protocol.h"
 #include "shm/publication_writer.h"
@@ -20,71 +22,33 @@ namespace vitrine::shm {
 
 namespace bip = boost::interprocess;
 
-// Order of members is order of life: the mapping goes before the file that carries the lock, and
-// the instance is given up last.
-struct SegmentWriter::State {
-  SegmentOptions options;
-  SegmentPlan plan;
-  Incarnation incarnation;
-  std::optional<InstanceLock> instance_lock;
-  FileDescriptor file;
-  bip::mapped_region mapping;
-  HotLines* hot = nullptr;
-  std::uint64_t* ring_head = nullptr;
-  std::uint64_t* ring = nullptr;
-  Transaction::Tables tables;
-  std::uint64_t open_stamp = 0;  // of the open transaction; zero when none is open
-  bool has_events = false;       // appended in the open transaction
-
-  std::byte* at(SectionId id) {
-    return static_cast<std::byte*>(mapping.get_address()) + plan.offset_of(id);
-  }
-  void open_sections();
-  void point_into_mapping();
-  Result<void> link() const {
-    return link_to_name(file, options.path, {options.mode, options.group});
-  }
-};
-
-void SegmentWriter::State::open_sections() {
-  for_each_table([this]<class Record>() {
-    std::get<TableWriter<Record>>(tables) =
-        TableWriter<Record>(plan.count_of(TableOf<Record>::kSection));
-  });
-  point_into_mapping();
-  write_header(static_cast<std::byte*>(mapping.get_address()), plan, options, incarnation);
-  hot->heartbeat.interval_ns = options.heartbeat_interval_ns;
-}
-
-void SegmentWriter::State::point_into_mapping() {
-  hot =
-      reinterpret_cast<HotLines*>(static_cast<std::byte*>(mapping.get_address()) + kHotLinesOffset);
-  ring_head = reinterpret_cast<std::uint64_t*>(at(SectionId::kEvents));
-  ring = ring_head + kLineBytes / 8;
-  for_each_table([this]<class Record>() {
-    std::get<TableWriter<Record>>(tables).move_to(at(TableOf<Record>::kSection));
-  });
-}
-
 namespace {
+
+// Order of members is order of life: the mapping goes before the file that carries the lock.
+struct SegmentPages {
+  FileDescriptor file;  // not open: memory that nobody else sees
+  bip::mapped_region mapping;
+  LostPageGuard guard;
+
+  std::byte* bytes() const { return static_cast<std::byte*>(mapping.get_address()); }
+};
 
 // A forked child must neither publish nor keep a dead engine's pages alive.
 void keep_from_children(bip::mapped_region& mapping) {
   ::madvise(mapping.get_address(), mapping.get_size(), MADV_DONTFORK);
 }
 
-struct UnnamedSegment {
-  FileDescriptor file;
-  bip::mapped_region mapping;
-};
-
-Result<UnnamedSegment> create_mapped(const std::filesystem::path& path, std::size_t size_bytes) {
+Result<SegmentPages> create_pages(const std::filesystem::path& path, std::size_t size_bytes) {
   Result<FileDescriptor> file = create_unnamed(path, size_bytes);
   if (!file) return file.error();
   try {
-    bip::mapped_region mapping(*file, bip::read_write, 0, size_bytes, nullptr, MAP_POPULATE);
-    keep_from_children(mapping);
-    return UnnamedSegment{std::move(*file), std::move(mapping)};
+    SegmentPages pages;
+    pages.mapping =
+        bip::mapped_region(*file, bip::read_write, 0, size_bytes, nullptr, MAP_POPULATE);
+    pages.file = std::move(*file);
+    pages.guard = LostPageGuard({pages.bytes(), size_bytes});
+    keep_from_children(pages.mapping);
+    return pages;
   } catch (const bip::interprocess_exception& error) {
     return Error{ErrorKind::kSystem, path.string() + ": cannot map the segment: " + error.what()};
   }
@@ -92,25 +56,101 @@ Result<UnnamedSegment> create_mapped(const std::filesystem::path& path, std::siz
 
 }  // namespace
 
+// The instance is given up last.
+struct SegmentWriter::State {
+  SegmentOptions options;
+  SegmentPlan plan;
+  Incarnation incarnation;
+  std::optional<InstanceLock> instance_lock;
+  SegmentPages pages;
+  HotLines* hot = nullptr;
+  std::uint64_t* ring_head = nullptr;
+  std::uint64_t* ring = nullptr;
+  Transaction::Tables tables;
+  // What was stored last. Nothing is read back from the segment, which others may have damaged.
+  std::uint64_t commit = 0;
+  std::uint64_t events = 0;
+  std::uint64_t beats = 0;
+  std::uint64_t life = 0;
+  std::uint64_t open_stamp = 0;  // of the open transaction; zero when none is open
+  bool has_events = false;       // appended in the open transaction
+
+  explicit State(const SegmentOptions& given)
+      : options(given), plan(plan_segment(given.capacity)), incarnation(new_incarnation()) {
+    for_each_table([this]<class Record>() {
+      std::get<TableWriter<Record>>(tables) =
+          TableWriter<Record>(plan.count_of(TableOf<Record>::kSection));
+    });
+  }
+
+  void exchange_pages(SegmentPages& fresh);
+  void write_event(const Event& event) noexcept;
+  void write_events_again(const std::uint64_t* old_ring) noexcept;
+  Result<void> link() const {
+    return link_to_name(pages.file, options.path, {options.mode, options.group});
+  }
+};
+
+// Writes all that is known into the fresh pages and goes on there; gives back the old ones.
+void SegmentWriter::State::exchange_pages(SegmentPages& fresh) {
+  std::swap(pages, fresh);
+  std::byte* const base = pages.bytes();
+  write_header(base, plan, options, incarnation);
+  hot = reinterpret_cast<HotLines*>(base + kHotLinesOffset);
+  hot->heartbeat.interval_ns = options.heartbeat_interval_ns;
+  hot->heartbeat.count = beats;
+  hot->life.life = life;
+  hot->commit.commit = commit;
+  const std::uint64_t* const old_ring = ring;
+  ring_head = reinterpret_cast<std::uint64_t*>(base + plan.offset_of(SectionId::kEvents));
+  ring = ring_head + kLineBytes / 8;
+  if (old_ring != nullptr) write_events_again(old_ring);
+  *ring_head = events;
+  for_each_table([&]<class Record>() {
+    std::get<TableWriter<Record>>(tables).move_to(base + plan.offset_of(TableOf<Record>::kSection));
+  });
+}
+
+void SegmentWriter::State::write_event(const Event& event) noexcept {
+  constexpr std::size_t kEventWords = sizeof(Event) / 8;
+  std::uint64_t words[kEventWords];
+  std::memcpy(words, &event, sizeof(event));
+  const std::uint64_t slot = (event.sequence - 1) % plan.count_of(SectionId::kEvents);
+  for (std::size_t i = 0; i < kEventWords; ++i) {
+    MappedMemory::store(ring[slot * kEventWords + i], words[i], MappedMemory::kWordStore);
+  }
+}
+
+// An event that was lost with its page keeps its place, so that followers stay in step.
+void SegmentWriter::State::write_events_again(const std::uint64_t* old_ring) noexcept {
+  const std::uint64_t count = plan.count_of(SectionId::kEvents);
+  for (std::uint64_t i = events > count ? events - count : 0; i < events; ++i) {
+    Event event;
+    std::memcpy(static_cast<void*>(&event), old_ring + i % count * (sizeof(Event) / 8),
+                sizeof(event));
+    if (event.sequence != i + 1) {
+      event = Event{};
+      event.stamp = commit;
+      event.sequence = i + 1;
+    }
+    write_event(event);
+  }
+}
+
 SegmentWriter::SegmentWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 SegmentWriter::SegmentWriter(SegmentWriter&&) noexcept = default;
 SegmentWriter& SegmentWriter::operator=(SegmentWriter&&) noexcept = default;
 SegmentWriter::~SegmentWriter() = default;
 
 Result<SegmentWriter> SegmentWriter::publish_named(const SegmentOptions& options) {
-  auto state = std::make_unique<State>();
-  state->options = options;
-  state->plan = plan_segment(options.capacity);
-  state->incarnation = new_incarnation();
+  auto state = std::make_unique<State>(options);
   Result<InstanceLock> lock = InstanceLock::take(options.path);
   if (!lock) return lock.error();
   state->instance_lock = std::move(*lock);
   if (Result<void> retired = retire_predecessor(options.path); !retired) return retired.error();
-  Result<UnnamedSegment> segment = create_mapped(options.path, state->plan.total_bytes);
-  if (!segment) return segment.error();
-  state->file = std::move(segment->file);
-  state->mapping = std::move(segment->mapping);
-  state->open_sections();
+  Result<SegmentPages> pages = create_pages(options.path, state->plan.total_bytes);
+  if (!pages) return pages.error();
+  state->exchange_pages(*pages);
   SegmentWriter writer(std::move(state));
   writer.set_life(EngineLife::kStarting, 0);
   writer.beat();
@@ -124,28 +164,24 @@ Result<void> SegmentWriter::publish_again(std::mutex& state_mutex) {
     if (!lock) return lock.error();
     state_->instance_lock = std::move(*lock);
   }
-  if (Result<void> retired = retire_predecessor(path()); !retired) return retired.error();
-  Result<UnnamedSegment> segment = create_mapped(path(), state_->plan.total_bytes);
-  if (!segment) return segment.error();
+  Result<SegmentPages> pages = create_pages(path(), state_->plan.total_bytes);
+  if (!pages) return pages.error();
   {
     const std::lock_guard lock(state_mutex);
-    std::memcpy(segment->mapping.get_address(), state_->mapping.get_address(),
-                state_->plan.total_bytes);
-    std::swap(state_->mapping, segment->mapping);
-    std::swap(state_->file, segment->file);
-    state_->point_into_mapping();
+    state_->exchange_pages(*pages);
   }
-  // The old segment's lock is held until the new one has its name: readers move from live to live.
+  std::error_code ignored;
+  if (leads_to(path(), pages->file)) std::filesystem::remove(path(), ignored);
+  if (Result<void> retired = retire_predecessor(path()); !retired) return retired.error();
+  // The old pages' lock is held until the new ones have the name: readers move from live to live.
   return state_->link();
 }
 
 SegmentWriter SegmentWriter::in_private_memory(const SegmentOptions& options) {
-  auto state = std::make_unique<State>();
-  state->options = options;
-  state->plan = plan_segment(options.capacity);
-  state->incarnation = new_incarnation();
-  state->mapping = bip::anonymous_shared_memory(state->plan.total_bytes);
-  state->open_sections();
+  auto state = std::make_unique<State>(options);
+  SegmentPages pages;
+  pages.mapping = bip::anonymous_shared_memory(state->plan.total_bytes);
+  state->exchange_pages(pages);
   SegmentWriter writer(std::move(state));
   writer.set_life(EngineLife::kStarting, 0);
   writer.beat();
@@ -162,21 +198,28 @@ void SegmentWriter::beat() noexcept {
                       static_cast<std::uint64_t>(unix_ns()) - now_ns, kRelaxed);
   MappedMemory::store(hot.heartbeat.monotonic_ns, now_ns, kRelaxed);
   // Pairs with the reader's load(acquire) of count: it then sees this beat's time or a later one.
-  MappedMemory::store(hot.heartbeat.count, MappedMemory::load(hot.heartbeat.count, kRelaxed) + 1,
-                      std::memory_order_release);
+  MappedMemory::store(hot.heartbeat.count, ++state_->beats, std::memory_order_release);
 }
 
 void SegmentWriter::set_life(EngineLife life, std::uint32_t exit_code) noexcept {
-  const std::uint64_t word = static_cast<std::uint64_t>(life) | std::uint64_t{exit_code} << 32;
+  state_->life = static_cast<std::uint64_t>(life) | std::uint64_t{exit_code} << 32;
   // Pairs with the reader's load(acquire): what was published before a state is seen with it.
-  MappedMemory::store(state_->hot->life.life, word, std::memory_order_release);
+  MappedMemory::store(state_->hot->life.life, state_->life, std::memory_order_release);
 }
 
-bool SegmentWriter::is_shared() const { return state_->file.is_open(); }
+bool SegmentWriter::is_shared() const { return state_->pages.file.is_open(); }
 const std::filesystem::path& SegmentWriter::path() const { return state_->options.path; }
 std::string SegmentWriter::incarnation() const { return incarnation_text(state_->incarnation); }
 
-bool SegmentWriter::is_name_lost() const { return is_shared() && !leads_to(path(), state_->file); }
+bool SegmentWriter::is_name_lost() const {
+  return is_shared() && !leads_to(path(), state_->pages.file);
+}
+
+bool SegmentWriter::is_truncated() const {
+  struct stat own {};
+  return is_shared() && ::fstat(state_->pages.file.number(), &own) == 0 &&
+         static_cast<std::size_t>(own.st_size) < state_->plan.total_bytes;
+}
 
 void SegmentWriter::unlink_name() {
   std::error_code ignored;
@@ -188,25 +231,17 @@ void SegmentWriter::unlink_name() {
 Transaction::Transaction(SegmentWriter::State& state, Tables& tables)
     : state_(state), tables_(tables) {
   assert(state.open_stamp == 0 && "one transaction at a time");
-  constexpr auto kRelaxed = std::memory_order_relaxed;
-  state.open_stamp = MappedMemory::load(state.hot->commit.commit, kRelaxed) + 1;
+  state.open_stamp = state.commit + 1;
   state.has_events = false;
 }
 
 void Transaction::append(Event event) noexcept {
-  constexpr std::size_t kEventWords = sizeof(Event) / 8;
-  const std::uint64_t published = MappedMemory::load(*state_.ring_head, std::memory_order_relaxed);
   event.stamp = state_.open_stamp;
-  event.sequence = published + 1;
-  std::uint64_t words[kEventWords];
-  std::memcpy(words, &event, sizeof(event));
-  const std::uint64_t slot = published % state_.plan.count_of(SectionId::kEvents);
+  event.sequence = state_.events + 1;
   MappedMemory::fence(std::memory_order_release);  // pairs with the reader's second look at head
-  for (std::size_t i = 0; i < kEventWords; ++i) {
-    MappedMemory::store(state_.ring[slot * kEventWords + i], words[i], MappedMemory::kWordStore);
-  }
+  state_.write_event(event);
   // Pairs with the reader's load(acquire) of head.
-  MappedMemory::store(*state_.ring_head, published + 1, std::memory_order_release);
+  MappedMemory::store(*state_.ring_head, ++state_.events, std::memory_order_release);
   state_.has_events = true;
 }
 
@@ -216,7 +251,8 @@ Transaction::~Transaction() {
     has_changes |= std::get<TableWriter<Record>>(tables_).flush(state_.open_stamp);
   });
   if (has_changes) {
-    store_commit<MappedMemory>(state_.hot->commit.commit, state_.open_stamp);
+    state_.commit = state_.open_stamp;
+    store_commit<MappedMemory>(state_.hot->commit.commit, state_.commit);
   }
   state_.open_stamp = 0;
 }

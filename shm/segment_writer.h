@@ -53,9 +53,11 @@ class SegmentWriter {
   std::string incarnation() const;
   // True when the name no longer leads to this segment (a cleaner removed it).
   bool is_name_lost() const;
-  // Goes on in a new segment of the same incarnation and content, under the lost name. Call it in
-  // the thread that beats; `state_mutex` is held for the copy only. Errors as publish_named's; the
-  // segment then has no name still, and it may be tried again.
+  // True when the segment's file was cut: readers cannot read it. Stores go on without effect.
+  bool is_truncated() const;
+  // Goes on in a new segment of the same incarnation and content, under the same name; for a name
+  // that was lost, or a file that was cut. Call it in the thread that beats; `state_mutex` is held
+  // for the copy only. Errors as publish_named's; it may be tried again.
   Result<void> publish_again(std::mutex& state_mutex);
   // Removes the name and the lock file, for one-shot programs that end well. Readers keep their
   // mapping.

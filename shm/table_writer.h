@@ -28,8 +28,14 @@ class TableWriter {
     for (std::uint32_t row = 0; row < count; ++row) rows_[row].identity.row = row;
   }
 
-  // `section` is the table's first byte in the segment: zeros, or a copy of where it was before.
-  void move_to(std::byte* section) { section_ = section; }
+  // Goes on in `section`, the table's first byte in a segment of zeros, with every row as it is.
+  void move_to(std::byte* section) {
+    section_ = section;
+    if (used_ > 0) store_used();
+    for (std::uint32_t row = 0; row < used_; ++row) {
+      if (rows_[row].identity.stamp != 0) publish_row(row);
+    }
+  }
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(rows_.size()); }
   const Record& row(std::uint32_t row) const {
@@ -53,9 +59,7 @@ class TableWriter {
       is_touched_[row] = 0;
       state_use_of(row);
       rows_[row].identity.stamp = stamp;
-      std::uint64_t words[sizeof(Record) / 8];
-      std::memcpy(words, &rows_[row], sizeof(Record));
-      publish<MappedMemory>(words_of(row), words);
+      publish_row(row);
     }
     touched_.clear();
     return has_touched;
@@ -73,8 +77,17 @@ class TableWriter {
   void state_use_of(std::uint32_t row) noexcept {
     if (row < used_) return;
     used_ = row + 1;
+    store_used();
+  }
+  void store_used() noexcept {
     auto* line = reinterpret_cast<std::uint64_t*>(section_);
     MappedMemory::store(line[1], used_, std::memory_order_relaxed);
+  }
+
+  void publish_row(std::uint32_t row) noexcept {
+    std::uint64_t words[sizeof(Record) / 8];
+    std::memcpy(words, &rows_[row], sizeof(Record));
+    publish<MappedMemory>(words_of(row), words);
   }
 
   std::byte* section_ = nullptr;

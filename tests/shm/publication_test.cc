@@ -194,6 +194,42 @@ TEST_CASE("a writer goes on under its name when that was removed") {
   }
 }
 
+TEST_CASE("a writer survives the loss of its pages and shows the same state again") {
+  const SharedScratchFolder scratch;
+  const auto options = small_segment(scratch / "test.segment");
+  auto writer = publish(options);
+  const auto note = [&](std::uint32_t workers) {
+    Transaction transaction = writer.begin();
+    transaction.edit<EngineRecord>().workers = workers;
+    transaction.recycle<JobRecord>(workers).state = JobState::kRunning;
+    transaction.append({});
+  };
+  note(1);
+  note(2);
+  const auto size = GENERATE(0, 4096, 8192);
+  REQUIRE(::truncate(options.path.c_str(), size) == 0);
+  CHECK(writer.is_truncated());
+  writer.beat();
+  note(3);
+  std::mutex state_mutex;
+  REQUIRE(writer.publish_again(state_mutex).has_value());
+  CHECK_FALSE(writer.is_truncated());
+  note(4);
+  auto reader = SegmentReader::attach(options.path).value();
+  Snapshot snapshot;
+  REQUIRE(reader.snapshot(snapshot).has_value());
+  CHECK(snapshot.consistent);
+  CHECK(snapshot.commit == 4);
+  CHECK(snapshot.incarnation == writer.incarnation());
+  CHECK(snapshot.engine().workers == 4);
+  CHECK(snapshot.rows<JobRecord>().size() == 4);
+  CHECK(snapshot.heartbeat == 2);
+  const auto events = reader.events_after(0, 10);
+  REQUIRE(events.has_value());
+  CHECK(events->events.size() == 4);
+  CHECK(events->events.back().sequence == 4);
+}
+
 TEST_CASE("a name that another file has taken is not taken back") {
   const SharedScratchFolder scratch;
   const auto options = small_segment(scratch / "test.segment");

@@ -237,17 +237,37 @@ TEST_CASE("a full tmpfs costs the engine its segment, not its work") {
 }
 
 TEST_CASE("an engine whose segment was removed publishes it again") {
+  const bool is_degraded_before = GENERATE(false, true);
+  const auto word = is_degraded_before ? shm::VerdictWord::kDegraded : shm::VerdictWord::kIdle;
   const Site site;
-  RunningDaemon daemon(site);
+  std::vector<std::string> more;
+  if (is_degraded_before) more = {"--backend", "cuda"};
+  RunningDaemon daemon(site, more);
   shm::Attachment attachment(shm::Target{.path = site.segment()});
   const std::string incarnation = attachment.observe().identity.incarnation;
   std::filesystem::remove(site.segment());
-  wait_until(daemon, [&] { return std::filesystem::exists(site.segment()); });
-  wait_until(daemon, [&] { return attachment.observe().verdict.word == shm::VerdictWord::kIdle; });
-  CHECK(attachment.last().attachments == 2);
+  wait_until(daemon, [&] {
+    return attachment.observe().attachments == 2 && attachment.last().verdict.word == word;
+  });
   CHECK(attachment.last().identity.incarnation == incarnation);
   CHECK(final_state(site, submit(site, 1)) == "done");
-  CHECK_THAT(daemon.log(), Contains("the segment's name was removed"));
+  CHECK_THAT(daemon.log(), Contains("warning degraded: the segment's name was removed") &&
+                               Contains("no longer degraded: the segment's name was removed"));
+}
+
+TEST_CASE("an engine whose segment was truncated lives and publishes it again") {
+  const Site site;
+  RunningDaemon daemon(site);
+  shm::Attachment attachment(shm::Target{.path = site.segment()});
+  REQUIRE(attachment.observe().verdict.word == shm::VerdictWord::kIdle);
+  REQUIRE(::truncate(site.segment().c_str(), 8192) == 0);
+  CHECK(final_state(site, submit(site, 2)) == "done");
+  wait_until(daemon, [&] { return attachment.observe().attachments == 2; });
+  wait_until(daemon, [&] {
+    return attachment.observe().snapshot->engine().degraded_reason.view().empty();
+  });
+  CHECK(done_partitions(*attachment.last().snapshot) == 2);
+  CHECK(shm::check_invariants(*attachment.last().snapshot, nullptr).empty());
 }
 
 TEST_CASE("the service manager is told when the engine is ready and when it stops") {
