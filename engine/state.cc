@@ -29,7 +29,8 @@ void Change::degrade(const std::string& reason) {
 void Change::recover(const std::string& reason) {
   if (!model_.degraded.remove(reason)) return;
   log("no longer degraded", reason);
-  if (model_.degraded.empty() && model_.life == shm::EngineLife::kDegraded) set_life(shm::EngineLife::kReady);
+  if (model_.degraded.empty() && model_.life == shm::EngineLife::kDegraded)
+    set_life(shm::EngineLife::kReady);
 }
 
 void Change::log(std::string_view what, std::string detail, JournalLevel level) {
