@@ -7,13 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "shm/printable_text.h"
+
 namespace vitrine::tools {
 
 // What a part means, not how it looks.
 enum class Tone : std::uint8_t { kPlain, kStrong, kFaint, kGood, kActive, kQueued, kWarning, kBad };
 
-// kAscii where the locale or the pipe promises no more than ASCII.
-enum class Charset : std::uint8_t { kAscii, kUtf8 };
+using Charset = shm::Charset;
 enum class Colour : std::uint8_t { kNone, kAnsi };
 
 // How text is to look; decided once by tools/terminal.h, everything else is told.
@@ -46,9 +47,7 @@ class StyledText {
   std::vector<Part> parts_;
 };
 
-// Makes text of unknown origin safe for a terminal: control characters, characters that reorder or
-// hide text, and bytes that are not UTF-8 become \xNN; with kAscii every other character beyond
-// ASCII becomes '?'.
+// As shm/printable_text.h says.
 std::string printable(std::string_view text, Charset charset);
 
 }  // namespace vitrine::tools
