@@ -2,7 +2,6 @@
 // vitrine-genkey: development keys, from a circuit's constraints or for a synthetic circuit.
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <iostream>
 #include <optional>
 #include <string>
 #include <thread>
@@ -10,6 +9,7 @@
 #include "engine/exit_codes.h"
 #include "engine/key_generation.h"
 #include "engine/program_arguments.h"
+#include "engine/program_output.h"
 #include "engine/proof_json.h"
 #include "engine/synthetic_circuit.h"
 #include "engine/text_file.h"
@@ -112,8 +112,7 @@ int run(int argc, const char* const* argv) {
   }
   auto made = options.circuit.empty() ? make_from_r1cs(options) : make_synthetic(options);
   if (!made) return report_failure(app, made.error().text, kExitFailed);
-  std::cout << "wrote a development key (insecure) to " << options.out << "\n";
-  return kExitDone;
+  return finish_with_output(app, "wrote a development key (insecure) to " + options.out + "\n");
 }
 
 }  // namespace

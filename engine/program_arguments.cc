@@ -2,10 +2,10 @@
 #include "engine/program_arguments.h"
 
 #include <algorithm>
-#include <iostream>
 #include <string_view>
 
 #include "engine/exit_codes.h"
+#include "engine/program_output.h"
 
 namespace vitrine::engine {
 namespace {
@@ -37,17 +37,15 @@ std::optional<int> parse_arguments(CLI::App& app, int argc, const char* const* a
   try {
     app.parse(argc, argv);
     return std::nullopt;
-  } catch (const CLI::Success& asked) {  // --help, --version
-    return app.exit(asked);
+  } catch (const CLI::CallForVersion& asked) {
+    return finish_with_output(app, std::string(asked.what()) + "\n");
+  } catch (const CLI::CallForHelp&) {
+    return finish_with_output(app, app.help());
   } catch (const CLI::ParseError& wrong) {
-    return report_failure(app, wrong.what(), kExitUsage);
+    std::string line = wrong.what();
+    std::replace(line.begin(), line.end(), '\n', ' ');  // the library's own breaks
+    return report_failure(app, line, kExitUsage);
   }
-}
-
-int report_failure(const CLI::App& app, std::string text, int exit_code) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  std::cerr << app.get_name() + ": " + text + "\n";
-  return exit_code;
 }
 
 }  // namespace vitrine::engine

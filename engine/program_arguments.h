@@ -25,7 +25,4 @@ void add_general_options(CLI::App& app, GeneralOptions& options);
 // has then been printed.
 [[nodiscard]] std::optional<int> parse_arguments(CLI::App& app, int argc, const char* const* argv);
 
-// Prints "PROGRAM: TEXT" on stderr as one line and returns the exit code.
-int report_failure(const CLI::App& app, std::string text, int exit_code);
-
 }  // namespace vitrine::engine

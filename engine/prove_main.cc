@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <filesystem>
-#include <iostream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "engine/log_journal.h"
 #include "engine/one_shot_prover.h"
 #include "engine/program_arguments.h"
+#include "engine/program_output.h"
 #include "engine/progress_display.h"
 #include "engine/text_file.h"
 
@@ -130,7 +130,11 @@ std::optional<OneShotFailure> prove_and_write(const ProveOptions& options, Journ
   if (auto written = write_proofs(*prover, options); !written) {
     return OneShotFailure{kExitFailed, written.error().text};
   }
-  if (options.timings) std::cout << prover->timings().table();
+  if (options.timings) {
+    if (auto printed = print_output(prover->timings().table()); !printed) {
+      return OneShotFailure{kExitFailed, printed.error().text};
+    }
+  }
   return std::nullopt;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // vitrine-verify: checks one proof, from snarkjs' JSON files.
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <string>
 #include <vector>
 
 #include "engine/exit_codes.h"
 #include "engine/groth16.h"
 #include "engine/program_arguments.h"
+#include "engine/program_output.h"
 #include "engine/proof_json.h"
 #include "engine/text_file.h"
 
@@ -68,8 +68,7 @@ int run(int argc, const char* const* argv) {
   if (auto verified = verify_files(options); !verified) {
     return report_failure(app, "invalid: " + verified.error().text, kExitFailed);
   }
-  std::cout << "valid\n";
-  return kExitDone;
+  return finish_with_output(app, "valid\n");
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <future>
-#include <iostream>
 #include <optional>
 
 #include "engine/api_server.h"
@@ -18,6 +17,7 @@
 #include "engine/exit_codes.h"
 #include "engine/log_journal.h"
 #include "engine/program_arguments.h"
+#include "engine/program_output.h"
 #include "engine/service_notification.h"
 #include "engine/vitrined_options.h"
 #include "shm/paths.h"
@@ -145,9 +145,10 @@ int check_configuration_and_keys(const CLI::App& app, const Configuration& confi
       return report_failure(app, "circuit " + circuit.id + ": " + shape.error().text, kExitUsage);
     }
   }
-  std::cout << "the configuration is good: " << configuration.circuits.size()
-            << " circuits, a segment of " << shm::plan_segment({}).total_bytes << " bytes\n";
-  return kExitDone;
+  return finish_with_output(
+      app, "the configuration is good: " + std::to_string(configuration.circuits.size()) +
+               " circuits, a segment of " + std::to_string(shm::plan_segment({}).total_bytes) +
+               " bytes\n");
 }
 
 int run(int argc, const char* const* argv) {
@@ -157,10 +158,7 @@ int run(int argc, const char* const* argv) {
   if (const auto code = parse_arguments(app, argc, argv)) return *code;
   auto loaded = load_configuration(options.request());
   if (!loaded) return report_failure(app, loaded.error().text, kExitUsage);
-  if (options.wants_print()) {
-    std::cout << loaded->to_toml();
-    return kExitDone;
-  }
+  if (options.wants_print()) return finish_with_output(app, loaded->to_toml());
   Configuration& configuration = loaded->configuration;
   if (options.wants_check()) return check_configuration_and_keys(app, configuration);
   if (configuration.socket.empty()) {

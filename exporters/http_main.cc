@@ -2,7 +2,9 @@
 // vitrine-http: one engine as a web page and as JSON, over HTTP.
 //
 // Exit     0 stopped by a signal, 1 the system refused, 2 usage or an address that is taken.
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <ctime>
 #include <iostream>
 
@@ -12,6 +14,7 @@
 #include "exporters/program_log.h"
 #include "exporters/watched_engine.h"
 #include "shm/clock.h"
+#include "shm/printable_text.h"
 
 namespace vitrine::exporters {
 namespace {
@@ -42,6 +45,13 @@ Result<std::vector<ListenSocket>> bind_all(const HttpOptions& options) {
   return sockets;
 }
 
+// A reader that went away is no error.
+Result<void> print(const std::string& text) {
+  std::cout << text << std::flush;
+  if (std::cout || errno == EPIPE) return {};
+  return Error{ErrorKind::kRuntime, std::string("writing the output: ") + std::strerror(errno)};
+}
+
 // Says when the engine becomes another one or another verdict holds.
 class VerdictLog {
  public:
@@ -52,7 +62,7 @@ class VerdictLog {
     if (word == word_ && observation.attachments == attachments_) return;
     word_ = word;
     attachments_ = observation.attachments;
-    log_->info("engine {}: {}", word, observation.verdict.reason);
+    log_->info("engine {}: {}", word, shm::printable_text(observation.verdict.reason));
   }
 
  private:
@@ -75,7 +85,7 @@ Result<void> serve(const HttpOptions& options) {
   Result<HttpServer> server = HttpServer::start(
       *std::move(sockets), [&site](const RequestHead& head) { return site.answer(head); });
   if (!server) return server.error();
-  std::cout << listening << std::flush;
+  if (const Result<void> printed = print(listening); !printed) return printed;
   VerdictLog verdicts(log);
   const timespec tick{0, kTickNs};
   while (sigtimedwait(&stop, nullptr, &tick) < 0) {
@@ -86,17 +96,19 @@ Result<void> serve(const HttpOptions& options) {
   return {};
 }
 
+// The exit code, after saying in one line what went wrong.
+int end(const Result<void>& result) {
+  if (result) return 0;
+  std::cerr << "vitrine-http: " + shm::printable_text(result.error().text) + "\n";
+  return result.error().kind == ErrorKind::kUsage ? 2 : 1;
+}
+
 int run(int argc, const char* const* argv) {
   const auto options = parse_http_options(argc, argv);
   if (options && std::holds_alternative<PrintedText>(*options)) {
-    std::cout << std::get<PrintedText>(*options).text;
-    return 0;
+    return end(print(std::get<PrintedText>(*options).text));
   }
-  const Result<void> result =
-      options ? serve(std::get<HttpOptions>(*options)) : Result<void>(options.error());
-  if (result) return 0;
-  std::cerr << "vitrine-http: " + result.error().text + "\n";
-  return result.error().kind == ErrorKind::kUsage ? 2 : 1;
+  return end(options ? serve(std::get<HttpOptions>(*options)) : Result<void>(options.error()));
 }
 
 }  // namespace

@@ -56,8 +56,11 @@ ExitCode run(const Command& command, const CommonFlags& flags) {
   return result.error().code;
 }
 
-ExitCode print(const std::string& text) {
-  return Output(STDOUT_FILENO).write(text) ? ExitCode::kOk : ExitCode::kFailed;
+ExitCode print(const std::string& text, const CommonFlags& flags) {
+  const Result<void> written = Output(STDOUT_FILENO).write(text);
+  if (written) return ExitCode::kOk;
+  diagnostics_of(flags).error(written.error().text);
+  return written.error().code;
 }
 
 }  // namespace
@@ -77,11 +80,13 @@ ExitCode run_command_line(int argument_count, const char* const* arguments) {
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::CallForHelp&) {
-    return print(app.help());
+    return print(app.help(), flags);
   } catch (const CLI::CallForVersion& version) {
-    return print(std::string(version.what()) + "\n");
+    return print(std::string(version.what()) + "\n", flags);
   } catch (const CLI::ParseError& problem) {
-    diagnostics_of(flags).error(problem.what());
+    std::string line = problem.what();
+    std::replace(line.begin(), line.end(), '\n', ' ');  // the library's own breaks
+    diagnostics_of(flags).error(line);
     return ExitCode::kUsage;
   }
   const std::string name = app.get_subcommands().front()->get_name();

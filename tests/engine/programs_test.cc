@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command-line contract of vitrine-prove, vitrine-verify and vitrine-genkey.
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -25,17 +28,28 @@ class Programs {
  public:
   // Runs VITRINE_BIN/`command`, a program's name and its arguments.
   Ended run(const std::string& command) const {
-    const std::string out = (scratch_ / "stdout").string();
+    return run_into((scratch_ / "stdout").string(), command);
+  }
+  // The same with standard output in the file `out`.
+  Ended run_into(const std::string& out, const std::string& command) const {
     const std::string err = (scratch_ / "stderr").string();
     const std::string line =
         std::string(VITRINE_BIN) + "/" + command + " >" + out + " 2>" + err + " </dev/null";
-    const int status = std::system(line.c_str());
+    const int status = std::system(("exec bash -c " + quoted(line)).c_str());
     REQUIRE(WIFEXITED(status));
-    return {WEXITSTATUS(status), read_file(out), read_file(err)};
+    return {WEXITSTATUS(status), is_regular(out) ? read_file(out) : "", read_file(err)};
   }
   std::string file(const std::string& name) const { return (scratch_ / name).string(); }
 
  private:
+  // For a shell, as one word.
+  static std::string quoted(const std::string& text) {
+    std::string word = "'";
+    for (const char letter : text) word += letter == '\'' ? "'\\''" : std::string(1, letter);
+    return word + "'";
+  }
+  static bool is_regular(const std::string& path) { return std::filesystem::is_regular_file(path); }
+
   ScratchFolder scratch_;
 };
 
@@ -217,6 +231,48 @@ TEST_CASE("a proof leaves nothing of its instance behind") {
                    " --segment " + programs.file("status/one.segment"));
   CHECK(proved.exit_code == 0);
   CHECK(std::filesystem::is_empty(programs.file("status")));
+}
+
+TEST_CASE("output that cannot be written is said, and exit 1") {
+  const Programs programs;
+  const std::string node = programs.file("full");
+  if (::mknod(node.c_str(), S_IFCHR | 0600, makedev(1, 7)) != 0 || ::access(node.c_str(), W_OK)) {
+    WARN("not tested: device nodes cannot be made here");
+    return;
+  }
+  const auto folder = circuit_folder("bn128", "multiplier");
+  const std::string commands[] = {
+      "vitrine-prove --help",
+      "vitrine-prove --version",
+      "vitrine-prove --quiet --timings" + key_and_witness(folder, 1) + " --out " +
+          programs.file("o"),
+      verify_command(folder, (folder / "proof.json").string(), (folder / "public.json").string()),
+      "vitrine-genkey --circuit chain --log2 8 --insecure --out " + programs.file("k"),
+      "vitrined --print-config",
+      "vitrined --check-config"};
+  for (const std::string& command : commands) {
+    CAPTURE(command);
+    const Ended ended = programs.run_into(node, command);
+    CHECK(ended.exit_code == 1);
+    CHECK(is_one_line(ended.err));
+    CHECK_THAT(ended.err, Contains("writing the output: No space left"));
+  }
+}
+
+TEST_CASE("names with control characters reach the terminal harmless") {
+  const Programs programs;
+  const std::string hostile = "$'a\\e[31m\\nb'";
+  for (const std::string& command :
+       {"vitrine-verify " + hostile + " x y",
+        "vitrine-prove " + hostile + " x " + programs.file("p") + " " + programs.file("i"),
+        "vitrine-prove --log-level " + hostile, "vitrined --config " + hostile}) {
+    CAPTURE(command);
+    const Ended ended = programs.run(command);
+    CHECK(ended.exit_code != 0);
+    CHECK(is_one_line(ended.err));
+    CHECK(ended.err.find('\x1b') == std::string::npos);
+    CHECK_THAT(ended.err, Contains("a\\x1b[31m"));
+  }
 }
 
 TEST_CASE("generated keys and witnesses prove from the command line") {

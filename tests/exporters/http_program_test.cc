@@ -2,12 +2,16 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -138,6 +142,29 @@ TEST_CASE("vitrine-http refuses what it does not understand in one line") {
   check_refused({"--log-level", "loud"}, "loud");
   check_refused({"--listen", "localhost"}, "localhost");
   check_refused({"surplus"}, "surplus");
+}
+
+TEST_CASE("vitrine-http names what it was given in harmless characters") {
+  check_refused({"--instance", "a\x1b[31m\nb"}, "a\\x1b[31m b");
+}
+
+TEST_CASE("vitrine-http says when its output cannot be written, and exit 1") {
+  const ScratchFolder scratch;
+  const std::string node = scratch / "full";
+  if (mknod(node.c_str(), S_IFCHR | 0600, makedev(1, 7)) != 0 || access(node.c_str(), W_OK) != 0) {
+    WARN("not tested: device nodes cannot be made here");
+    return;
+  }
+  for (const std::string arguments : {"--help", "--listen 127.0.0.1:0"}) {
+    const std::string command = VITRINE_BIN "/vitrine-http " + arguments + " >" + node + " 2>" +
+                                (scratch / "stderr").string();
+    const int status = std::system(command.c_str());
+    CHECK(WEXITSTATUS(status) == 1);
+    std::ifstream errors(scratch / "stderr");
+    std::string line;
+    std::getline(errors, line);
+    CHECK(line == "vitrine-http: writing the output: No space left on device");
+  }
 }
 
 TEST_CASE("vitrine-http is not reachable from other machines unless that is asked for") {

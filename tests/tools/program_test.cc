@@ -227,6 +227,7 @@ TEST_CASE("output that cannot be written is an error, a reader that left is not"
   const std::string program = VITRINE_BIN "/vitrine";
   const ProgramRun full = run_program({"/bin/sh", "-c", program + " --help >/dev/full"});
   CHECK(full.exit_code == 1);
+  CHECK(full.error == "vitrine: writing the output: No space left on device\n");
   const SharedScratchFolder scratch;
   shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
   append_events(writer, 3);
