@@ -20,23 +20,31 @@ struct VerifyOptions {
   std::vector<std::string> files;  // VKEY PUBLIC PROOF, in the habit of snarkjs
 };
 
+// What was said of a proof that was examined; of files that cannot be read, nothing was.
+constexpr const char* kInvalid = "invalid: ";
+
 template <class Parse>
-auto parse_file(const std::string& path, Parse parse) -> decltype(parse(std::string_view())) {
+auto parse_file(const std::string& path, Parse parse, const std::string& finding)
+    -> decltype(parse(std::string_view())) {
   auto text = read_text_file(path, kMaxJsonBytes);
   if (!text) return text.error();
   auto parsed = parse(*text);
-  if (!parsed) return Error{parsed.error().error_class, path + ": " + parsed.error().text};
+  if (!parsed) {
+    return Error{parsed.error().error_class, finding + path + ": " + parsed.error().text};
+  }
   return parsed;
 }
 
 Result<void> verify_files(const VerifyOptions& options) {
-  auto key = parse_file(options.vkey, parse_verifying_key);
+  auto key = parse_file(options.vkey, parse_verifying_key, "");
   if (!key) return key.error();
-  auto inputs = parse_file(options.inputs, parse_public);
+  auto inputs = parse_file(options.inputs, parse_public, kInvalid);
   if (!inputs) return inputs.error();
-  auto proof = parse_file(options.proof, parse_proof);
+  auto proof = parse_file(options.proof, parse_proof, kInvalid);
   if (!proof) return proof.error();
-  return verify(*key, *proof, *inputs);
+  auto verified = verify(*key, *proof, *inputs);
+  if (!verified) return Error{verified.error().error_class, kInvalid + verified.error().text};
+  return verified;
 }
 
 // Takes the files from the flags or from the positions. False when it is neither or both.
@@ -66,7 +74,7 @@ int run(int argc, const char* const* argv) {
                           kExitUsage);
   }
   if (auto verified = verify_files(options); !verified) {
-    return report_failure(app, "invalid: " + verified.error().text, kExitFailed);
+    return report_failure(app, verified.error().text, kExitFailed);
   }
   return finish_with_output(app, "valid\n");
 }

@@ -201,6 +201,13 @@ TEST_CASE("bad input files give one line that names them, and exit 1") {
     CHECK(is_one_line(ended.err));
     CHECK_THAT(ended.err, Contains("invalid"));
   }
+  SECTION("a proof that cannot be read was not examined") {
+    const Ended ended = programs.run(
+        verify_command(folder, programs.file("absent"), (folder / "public.json").string()));
+    CHECK(ended.exit_code == 1);
+    CHECK(is_one_line(ended.err));
+    CHECK_THAT(ended.err, Contains("absent: cannot be opened") && !Contains("invalid"));
+  }
   SECTION("unwritable folder") {
     std::ofstream(programs.file("file")) << "in the way";
     const Ended ended = programs.run("vitrine-prove" + key_and_witness(folder, 1) + " --out " +
