@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "shm/write_target.h"
+
 namespace vitrine::engine {
 
 namespace {
@@ -17,8 +19,18 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
 // One temporary name per process and target: a crashed predecessor's leftover goes, and O_EXCL
 // follows no link that somebody else puts there.
-AtomicFile::AtomicFile(const std::filesystem::path& path)
-    : path_(path.string()), temporary_(path_ + "." + std::to_string(::getpid()) + ".tmp") {
+AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path.string()) {
+  auto target = shm::open_write_target(path);
+  if (!target) {
+    failure_ = target.error().text;
+    return;
+  }
+  if (target->is_stream()) {
+    file_ = std::move(target->stream);
+    return;
+  }
+  destination_ = target->file.string();
+  temporary_ = destination_ + "." + std::to_string(::getpid()) + ".tmp";
   ::unlink(temporary_.c_str());
   file_ = shm::FileDescriptor(
       ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
@@ -30,6 +42,7 @@ AtomicFile::AtomicFile(const std::filesystem::path& path)
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
     : path_(std::move(other.path_)),
+      destination_(std::move(other.destination_)),
       temporary_(std::exchange(other.temporary_, {})),
       file_(std::move(other.file_)),
       buffer_(std::move(other.buffer_)),
@@ -52,8 +65,9 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 
 Result<void> AtomicFile::commit() {
   flush();
-  if (failure_.empty() &&
-      (::fsync(file_.number()) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0)) {
+  const bool has_name_to_take = failure_.empty() && !temporary_.empty();
+  if (has_name_to_take &&
+      (::fsync(file_.number()) != 0 || ::rename(temporary_.c_str(), destination_.c_str()) != 0)) {
     note_failure();
   }
   if (!failure_.empty()) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file under construction: it takes its name only when it is complete.
 //
+// What is there and is no regular file (a device, a pipe) gets the bytes directly; behind a link
+// the file that it names is replaced, not the link (shm/write_target.h).
+//
 // Threads: one.
 // Crash: a temporary file may stay behind; under the name is the old file, or none, or the whole
 // new one.
@@ -39,8 +42,9 @@ class AtomicFile {
   void flush();
   void note_failure();
 
-  std::string path_;
-  std::string temporary_;  // empty when there is none to remove
+  std::string path_;         // as it was given, for errors
+  std::string destination_;  // the name to take
+  std::string temporary_;    // empty when there is none to remove
   shm::FileDescriptor file_;
   std::vector<std::byte> buffer_;
   std::string failure_;  // the first one's reason
