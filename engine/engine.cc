@@ -55,6 +55,7 @@ struct Engine::Parts {
   std::unique_ptr<Heartbeat> heartbeat;
   std::vector<std::thread> stages;
   std::atomic<JobId> last_id{0};
+  std::string not_shared;
   bool is_closed = false;
 
   void start_threads();
@@ -91,6 +92,7 @@ Engine::Started Engine::start(EngineOptions options) {
 
   auto parts = std::make_unique<Parts>();
   parts->options = std::move(options);
+  parts->not_shared = publication->not_shared;
   parts->last_id = first_job_id(shm::unix_ns());
   parts->pool = std::make_unique<kernels::ThreadPool>(threads);
   parts->state = std::make_unique<EngineState>(std::move(publication->writer), std::move(*model),
@@ -242,6 +244,7 @@ void Engine::close(int exit_code) {
 void Engine::close_unfinished(int exit_code) { show_closed(*parts_->state, exit_code); }
 
 bool Engine::is_shared() const { return parts_->state->writer().is_shared(); }
+const std::string& Engine::why_not_shared() const { return parts_->not_shared; }
 const shm::SegmentWriter& Engine::segment() const { return parts_->state->writer(); }
 
 }  // namespace vitrine::engine

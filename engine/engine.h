@@ -88,6 +88,8 @@ class Engine {
   void close_unfinished(int exit_code);
 
   [[nodiscard]] bool is_shared() const;
+  // Why the segment is in private memory since the start; empty when it is not.
+  [[nodiscard]] const std::string& why_not_shared() const;
   [[nodiscard]] const shm::SegmentWriter& segment() const;
 
  private:

@@ -44,6 +44,9 @@ class OneShotProver {
   // Publishes the instance and submits the job.
   [[nodiscard]] static Started start(const OneShotRequest& request);
 
+  // Why nobody can see the instance; empty when they can.
+  [[nodiscard]] std::string why_not_shared() const { return engine_->why_not_shared(); }
+
   // Waits for the end of the job, showing its progress; cancels it when `cancelled` becomes true.
   // Nothing when all partitions are proved and verified.
   [[nodiscard]] std::optional<OneShotFailure> wait(ProgressDisplay& display,

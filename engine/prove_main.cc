@@ -83,13 +83,23 @@ OneShotRequest request_for(const ProveOptions& options, Journal* journal) {
   return request;
 }
 
+// A proof without a reader of its progress is a proof all the same, but whoever looks for the
+// instance must know why it is not there.
+void tell_not_shared(const CLI::App& app, const ProveOptions& options, const Journal* journal,
+                     const std::string& reason) {
+  const bool is_logged = journal != nullptr;
+  if (!reason.empty() && !options.quiet && !is_logged) print_line(app, "warning: " + reason);
+}
+
 // Proves and writes; why it did not, otherwise.
-std::optional<OneShotFailure> prove_and_write(const ProveOptions& options, Journal* journal) {
+std::optional<OneShotFailure> prove_and_write(const CLI::App& app, const ProveOptions& options,
+                                              Journal* journal) {
   if (auto ready = prepare_folder(options.files.out); !ready) {
     return OneShotFailure{kExitFailed, ready.error().text};
   }
   auto prover = OneShotProver::start(request_for(options, journal));
   if (!prover) return prover.error();
+  tell_not_shared(app, options, journal, prover->why_not_shared());
   {
     ProgressDisplay display(options.quiet ? ProgressStyle::kNone : progress_style_of_stderr(),
                             static_cast<std::uint32_t>(options.files.wtns.size()));
@@ -124,7 +134,7 @@ int run(int argc, const char* const* argv) {
   if (app.count("--log-level") > 0) {
     journal.emplace(options.general.log_level, options.general.log_format);
   }
-  const auto failure = prove_and_write(options, journal ? &*journal : nullptr);
+  const auto failure = prove_and_write(app, options, journal ? &*journal : nullptr);
   return failure ? report_failure(app, failure->text, failure->exit_code) : kExitDone;
 }
 

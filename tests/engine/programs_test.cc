@@ -240,6 +240,20 @@ TEST_CASE("a proof leaves nothing of its instance behind") {
   CHECK(std::filesystem::is_empty(programs.file("status")));
 }
 
+TEST_CASE("vitrine-prove says when nobody can see its instance, unless it is to be quiet") {
+  const Programs programs;
+  const std::string command =
+      "vitrine-prove" + key_and_witness(circuit_folder("bn128", "multiplier"), 1) + " --out " +
+      programs.file("o") + " --segment " + programs.file("absent/x");
+  const Ended proved = programs.run(command);
+  CHECK(proved.exit_code == 0);
+  CHECK_THAT(proved.err, Contains("vitrine-prove: warning: the status is not shared: ") &&
+                             Contains("absent/x"));
+  const Ended quiet = programs.run(command + " --quiet");
+  CHECK(quiet.exit_code == 0);
+  CHECK(quiet.err.empty());
+}
+
 TEST_CASE("output that cannot be written is said, and exit 1") {
   const Programs programs;
   const std::string node = programs.file("full");
