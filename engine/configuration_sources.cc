@@ -4,10 +4,13 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstdio>
 
 #include "engine/settings.h"
 #include "engine/text_file.h"
+#include "shm/printable_text.h"
 
 namespace vitrine::engine {
 namespace {
@@ -36,6 +39,10 @@ std::optional<std::string> text_of(const toml::node& node) {
     joined += (joined.empty() ? "" : ":") + *text;
   }
   return joined;
+}
+
+std::string circuit_setting(const std::string& id, const std::string& key) {
+  return "circuit." + id + "." + key;
 }
 
 class Loader {
@@ -175,6 +182,7 @@ class Loader {
       if (const auto broken = set_circuit(circuit, name, *text)) {
         return usage_error(place_of(file, node), name + " = '" + *text + "': " + *broken);
       }
+      loaded_.origins[circuit_setting(circuit.id, name)] = place_of(file, node);
     }
     if (circuit.zkey.is_relative() && !circuit.zkey.empty()) {
       circuit.zkey = file.parent_path() / circuit.zkey;
@@ -198,7 +206,9 @@ class Loader {
     if (equals == std::string::npos || equals == 0 || equals + 1 == flag.size()) {
       return usage_error("flag --circuit", "'" + flag + "': expected ID=FILE.zkey");
     }
-    circuit(flag.substr(0, equals)).zkey = flag.substr(equals + 1);
+    const std::string id = flag.substr(0, equals);
+    circuit(id).zkey = flag.substr(equals + 1);
+    loaded_.origins[circuit_setting(id, "zkey")] = "flag --circuit";
     return {};
   }
 
@@ -209,6 +219,13 @@ class Loader {
 std::string toml_string(const std::string& text) {
   std::string result = "\"";
   for (const char letter : text) {
+    const auto code = static_cast<unsigned char>(letter);
+    if (code < 0x20 || code == 0x7F) {
+      std::array<char, 8> escaped;
+      std::snprintf(escaped.data(), escaped.size(), "\\u%04X", unsigned{code});
+      result += escaped.data();
+      continue;
+    }
     if (letter == '"' || letter == '\\') result += '\\';
     result += letter;
   }
@@ -224,19 +241,26 @@ bool is_bare(const std::string& text) {
 }  // namespace
 
 std::string LoadedConfiguration::to_toml() const {
+  const auto line = [this](std::string_view key, const std::string& value,
+                           const std::string& setting) {
+    const auto origin = origins.find(setting);
+    return std::string(key) + " = " + (is_bare(value) ? value : toml_string(value)) + "  # " +
+           (origin == origins.end() ? "default" : shm::printable_text(origin->second)) + "\n";
+  };
   std::string text = "[engine]\n";
   for (const Setting& setting : settings()) {
-    const std::string value = setting.show(configuration);
-    const auto origin = origins.find(std::string(setting.name));
-    text += std::string(setting.name) + " = " + (is_bare(value) ? value : toml_string(value)) +
-            "  # " + (origin == origins.end() ? "default" : origin->second) + "\n";
+    text += line(setting.name, setting.show(configuration), std::string(setting.name));
   }
   for (const CircuitConfiguration& circuit : configuration.circuits) {
-    text += "\n[circuit." + toml_string(circuit.id) +
-            "]\nzkey = " + toml_string(circuit.zkey.string()) +
-            "\nkind = " + toml_string(circuit.kind) +
-            "\ninsecure = " + (circuit.insecure ? "true" : "false") +
-            "\nkeep_resident = " + (circuit.keep_resident ? "true" : "false") + "\n";
+    text += "\n[circuit." + toml_string(circuit.id) + "]\n";
+    const std::pair<const char*, std::string> keys[] = {
+        {"zkey", circuit.zkey.string()},
+        {"kind", circuit.kind},
+        {"insecure", circuit.insecure ? "true" : "false"},
+        {"keep_resident", circuit.keep_resident ? "true" : "false"}};
+    for (const auto& [key, value] : keys) {
+      text += line(key, value, circuit_setting(circuit.id, key));
+    }
   }
   return text;
 }

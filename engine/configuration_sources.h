@@ -35,7 +35,8 @@ struct ConfigurationRequest {
 
 struct LoadedConfiguration {
   Configuration configuration;
-  std::map<std::string, std::string> origins;  // by setting; "default" when absent
+  // By setting, or circuit.ID.KEY; "default" when absent.
+  std::map<std::string, std::string> origins;
 
   // TOML with each value's origin.
   [[nodiscard]] std::string to_toml() const;

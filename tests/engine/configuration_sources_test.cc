@@ -137,12 +137,25 @@ TEST_CASE("a file that --config names must be there") {
   CHECK_THAT(sources.error(), Contains("absent.toml"));
 }
 
+TEST_CASE("every value of a circuit is shown with its origin") {
+  Sources sources;
+  sources.write("main.toml", "[circuit.a]\nzkey = \"/a\"\ninsecure = true\n");
+  sources.request.circuits = {"b=/b"};
+  const std::string shown = sources.load()->to_toml();
+  CHECK_THAT(shown, Contains("zkey = \"/a\"  # " + sources.path("main.toml").string() + ":2\n"));
+  CHECK_THAT(shown, Contains("insecure = true  # " + sources.path("main.toml").string() + ":3\n"));
+  CHECK_THAT(shown, Contains("kind = \"a\"  # default\n"));
+  CHECK_THAT(shown, Contains("zkey = \"/b\"  # flag --circuit\n"));
+}
+
 TEST_CASE("the shown configuration loads to the same configuration") {
   Sources sources;
   sources.write("main.toml",
                 "[engine]\nmemory_budget = \"64MiB\"\nwitness_directories = [\"/a\", \"/b\"]\n"
                 "[circuit.\"x.1\"]\nzkey = \"/k\"\n");
+  sources.request.circuits = {"y=a\n\"key\""};
   const std::string shown = sources.load()->to_toml();
+  sources.request.circuits.clear();
   sources.write("main.toml", shown);
   const auto again = sources.load();
   INFO(shown);
@@ -150,6 +163,7 @@ TEST_CASE("the shown configuration loads to the same configuration") {
   CHECK(again->configuration.memory_budget_bytes == std::uint64_t{64} << 20);
   CHECK(again->configuration.witness_directories.size() == 2);
   CHECK(again->configuration.circuits.at(0).id == "x.1");
+  CHECK(again->configuration.circuits.at(1).zkey.filename() == "a\n\"key\"");
 }
 
 }  // namespace
