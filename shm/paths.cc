@@ -101,12 +101,16 @@ Result<fs::path> find_segment(std::string_view instance,
                               const std::optional<fs::path>& explicit_path,
                               const SegmentPlaces& places) {
   std::string looked_at;
-  for (const fs::path& candidate : segment_candidates(instance, explicit_path, places)) {
+  const auto candidates = segment_candidates(instance, explicit_path, places);
+  for (const fs::path& candidate : candidates) {
     std::error_code error;
     // A directory that we may not enter counts as present: attaching to it says why.
     if (fs::symlink_status(candidate, error).type() != fs::file_type::not_found) return candidate;
     looked_at += (looked_at.empty() ? "" : ", ") + candidate.string();
   }
+  // One that was named is not looked up, so the instance has no part in it.
+  const bool is_named = explicit_path || !environment("VITRINE_SEGMENT").empty();
+  if (is_named) return Error{ErrorKind::kAbsent, looked_at + ": no such segment"};
   return Error{ErrorKind::kAbsent,
                "no engine '" + std::string(instance) + "': no segment at " + looked_at};
 }

@@ -22,7 +22,7 @@ Result<ExitCode> run_ls(const CommandContext& context, const LsFlags& flags) {
   const std::vector<ListedInstance> instances = list_instances(
       only.empty() ? shm::list_segments() : std::vector{named_segment(context.flags)});
   if (!only.empty() && instances.empty()) {
-    return Error{ExitCode::kNoInstance, "no segment at " + only};
+    return Error{ExitCode::kNoInstance, only + ": no such segment"};
   }
   const std::string text =
       flags.json ? boost::json::serialize(instances_json(instances)) + "\n"

@@ -28,7 +28,11 @@ std::uint32_t number_at(const boost::json::object& object, std::string_view key)
 Result<std::filesystem::path> engine_socket(const CommonFlags& flags) {
   shm::Attachment attachment(target_of(flags, {}));
   const shm::Observation& observation = attachment.observe();
-  if (!observation.snapshot) return shm::default_socket_path(flags.instance);
+  if (!observation.snapshot) {
+    // A segment that was named belongs to the engine that was meant, and to no other.
+    if (!flags.segment.empty()) return Error{ExitCode::kNoEngine, observation.verdict.reason};
+    return shm::default_socket_path(flags.instance);
+  }
   const shm::Verdict& verdict = observation.verdict;
   if (verdict.word == shm::VerdictWord::kDead || verdict.word == shm::VerdictWord::kExited) {
     return Error{ExitCode::kNoEngine, "no engine: instance " + observation.identity.instance +

@@ -82,6 +82,13 @@ TEST_CASE("A path that is given goes before the environment, and that before the
         directory / "main.segment");
 }
 
+TEST_CASE("A segment that was named is missed by its path, not by an instance") {
+  const auto absent = find_segment("main", std::filesystem::path("/nonexistent/x"));
+  REQUIRE_FALSE(absent.has_value());
+  CHECK(absent.error().kind == ErrorKind::kAbsent);
+  CHECK(absent.error().text == "/nonexistent/x: no such segment");
+}
+
 TEST_CASE("Every segment of a place is listed, live names before dead ones, and nothing else") {
   SharedScratchFolder directory;
   for (const char* name : {"b.segment", "a.segment", "a.lock", "A.segment", "a.b.segment", "notes",

@@ -211,6 +211,17 @@ TEST_CASE("an unknown command is one line: 2", "[external]") {
   check_refused(run_vitrine({"../evil"}), "../evil");
 }
 
+TEST_CASE("a segment that was named is missed by its path: 3", "[program]") {
+  for (const std::string command : {"show", "events", "ls", "cancel"}) {
+    std::vector<std::string> arguments = {command, "--segment", "/nonexistent/x"};
+    if (command == "cancel") arguments.push_back("1");
+    const ProgramRun run = run_vitrine(arguments);
+    INFO(command << ": " << run.error);
+    CHECK(run.exit_code == 3);
+    CHECK(run.error == "vitrine: /nonexistent/x: no such segment\n");
+  }
+}
+
 TEST_CASE("an external command gets every argument and its exit code comes back", "[external]") {
   const SharedScratchFolder scratch;
   const std::filesystem::path program = scratch.path() / "vitrine-greet";
