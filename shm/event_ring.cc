@@ -29,6 +29,14 @@ Event EventRing::copy(std::uint64_t sequence) const noexcept {
   return event;
 }
 
+// The slot after the one that the writer may be filling holds an old event, or none. A later one
+// means that `head` is not what the writer left.
+bool EventRing::is_head_behind(std::uint64_t head) const noexcept {
+  if (place_.count < 3 || copy(head + 2).sequence <= head) return false;
+  MappedMemory::fence(std::memory_order_acquire);
+  return load_head(std::memory_order_relaxed) == head;
+}
+
 EventRing::Range EventRing::copy_after(std::uint64_t sequence, std::uint64_t commit,
                                        std::span<Event> out) const noexcept {
   // With `head` events appended the writer may already be overwriting event head + 1 - count.
@@ -37,7 +45,8 @@ EventRing::Range EventRing::copy_after(std::uint64_t sequence, std::uint64_t com
   };
   Range range;
   const std::uint64_t head = load_head(std::memory_order_acquire);
-  if (sequence >= head) return range;
+  range.is_damaged = is_head_behind(head);
+  if (sequence >= head || range.is_damaged) return range;
   const std::uint64_t first = std::max(sequence + 1, oldest_at(head));
   std::size_t copied = 0;
   while (copied < out.size() && first + copied <= head) {
@@ -48,9 +57,12 @@ EventRing::Range EventRing::copy_after(std::uint64_t sequence, std::uint64_t com
   const std::uint64_t oldest = oldest_at(load_head(std::memory_order_relaxed));
   range.skipped = oldest > first ? std::min<std::uint64_t>(oldest - first, copied) : 0;
   range.missed = first + range.skipped - (sequence + 1);
-  for (std::size_t i = range.skipped; i < copied && out[i].stamp <= commit; ++i) {
+  bool is_committed = true;
+  for (std::size_t i = range.skipped; i < copied; ++i) {
+    // Every event up to head is whole, also those of a transaction that is still open.
     range.is_damaged |= out[i].sequence != first + i;
-    ++range.count;
+    is_committed &= out[i].stamp <= commit;
+    if (is_committed) ++range.count;
   }
   return range;
 }

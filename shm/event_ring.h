@@ -49,6 +49,7 @@ class EventRing {
   std::uint64_t load_head(std::memory_order order) const noexcept;
   const std::uint64_t* words_of(std::uint64_t sequence) const noexcept;
   Event copy(std::uint64_t sequence) const noexcept;
+  bool is_head_behind(std::uint64_t head) const noexcept;
 
   SectionPlace place_;
   const std::byte* ring_ = nullptr;

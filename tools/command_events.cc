@@ -107,7 +107,8 @@ Result<ExitCode> print_all(const CommandContext& context, const EventFlags& flag
   EventPrinter printer(context, flags);
   const std::uint64_t newest = follower.clock().last_event_sequence;
   std::uint64_t reached = 0;
-  while (!printer.is_done() && reached < newest) {
+  // Once at least: that nothing is there may be the ring's damage.
+  do {
     const Result<EventFollower::Batch> batch = follower.next();
     if (!batch) return batch.error();
     if (batch->events.empty()) break;
@@ -116,7 +117,7 @@ Result<ExitCode> print_all(const CommandContext& context, const EventFlags& flag
     if (const auto written = context.output.write(lines); !written) {
       return written.error();
     }
-  }
+  } while (!printer.is_done() && reached < newest);
   shm::Attachment attachment(target_of(context.flags, flags.status));
   return static_cast<ExitCode>(shm::exit_code_of(attachment.observe_settled()));
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "shm/segment_layout_check.h"
 #include "shm/segment_reader.h"
 #include "tests/shm/small_segment.h"
 
@@ -47,6 +48,16 @@ struct Follower {
     last = batch->last_sequence;
   }
 };
+
+// Writes into the ring of a segment, past its writer: `offset` counts from the ring's head.
+void damage_ring(const std::filesystem::path& path, std::size_t offset, const std::string& bytes) {
+  const std::string whole = read_whole(path);
+  const auto header = std::as_bytes(std::span(whole)).first(kCheckedHeaderBytes);
+  const auto place = check_layout(header, whole.size(), "test").value().place(SectionId::kEvents);
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(static_cast<std::streamoff>(place.offset_bytes + offset));
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
 
 struct Followed {
   SharedScratchFolder directory;
@@ -93,6 +104,20 @@ TEST_CASE("A follower that asks for what has not happened yet gets nothing") {
   CHECK(batch->events.empty());
   CHECK(batch->missed == 0);
   CHECK(batch->last_sequence == 1000);
+}
+
+TEST_CASE("A ring whose bytes are not what its writer left is an error, not an empty ring") {
+  Followed followed;
+  append(followed.writer, 20);
+  const std::string bytes = GENERATE(std::string(8, '\0'),    // the head alone, lost
+                                     std::string(8, '\x5a'),  // the head alone, noise
+                                     std::string(kLineBytes + kRing * 64, '\x5a'));  // everything
+  damage_ring(followed.writer.path(), 0, bytes);
+  for (const std::uint64_t after : {0, 5}) {
+    const auto batch = followed.follower.reader.events_after(after, 100);
+    REQUIRE_FALSE(batch.has_value());
+    CHECK(batch.error().kind == ErrorKind::kCorrupt);
+  }
 }
 
 TEST_CASE("While events are appended flat out each is seen or counted as missed") {

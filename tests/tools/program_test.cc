@@ -222,6 +222,21 @@ TEST_CASE("a segment that was named is missed by its path: 3", "[program]") {
   }
 }
 
+TEST_CASE("events that cannot be read are said: 5", "[program]") {
+  const SharedScratchFolder scratch;
+  {
+    shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
+    append_events(writer, 20);
+  }
+  const std::string path = shm::segment_path_in(scratch.path(), "e");
+  damage_events(path);
+  const ProgramRun run = run_vitrine({"events", "--segment", path});
+  INFO(run.output << run.error);
+  CHECK(run.exit_code == 5);
+  CHECK(run.error_is_one_line());
+  CHECK(run.error.find("event ring") != std::string::npos);
+}
+
 TEST_CASE("an external command gets every argument and its exit code comes back", "[external]") {
   const SharedScratchFolder scratch;
   const std::filesystem::path program = scratch.path() / "vitrine-greet";

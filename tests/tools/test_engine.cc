@@ -2,9 +2,13 @@
 #include "tests/tools/test_engine.h"
 
 #include <array>
+#include <fstream>
+#include <iterator>
+#include <span>
 
 #include "shm/clock.h"
 #include "shm/paths.h"
+#include "shm/segment_layout_check.h"
 
 namespace vitrine::tests {
 namespace {
@@ -42,11 +46,16 @@ void fill_job(shm::Transaction& transaction, shm::Instant now) {
 
 shm::SegmentWriter publish_engine(const std::filesystem::path& directory,
                                   const std::string& instance, std::uint64_t interval_ns) {
+  return publish_engine_at(shm::segment_path_in(directory, instance), instance, interval_ns);
+}
+
+shm::SegmentWriter publish_engine_at(const std::filesystem::path& path, const std::string& instance,
+                                     std::uint64_t interval_ns) {
   shm::SegmentOptions options;
   options.instance = instance;
-  options.path = shm::segment_path_in(directory, instance);
+  options.path = path;
   options.engine_version = "0.1.0";
-  options.api_socket_path = (directory / "none.sock").string();
+  options.api_socket_path = (path.parent_path() / "none.sock").string();
   options.heartbeat_interval_ns = interval_ns;
   options.capacity = {.jobs = 8,
                       .partitions = 64,
@@ -90,6 +99,18 @@ void append_events(shm::SegmentWriter& writer, std::uint32_t count) {
     event.argument = i + 1;
     transaction.append(event);
   }
+}
+
+void damage_events(const std::filesystem::path& path) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  const auto header = std::as_bytes(std::span(bytes)).first(shm::kCheckedHeaderBytes);
+  const auto place =
+      shm::check_layout(header, bytes.size(), "test").value().place(shm::SectionId::kEvents);
+  file.clear();
+  file.seekp(static_cast<std::streamoff>(place.offset_bytes));
+  const std::size_t ring_bytes = shm::kLineBytes + place.count * place.stride_bytes;
+  file.write(std::string(ring_bytes, 'Z').data(), static_cast<std::streamsize>(ring_bytes));
 }
 
 }  // namespace vitrine::tests

@@ -14,9 +14,15 @@ namespace vitrine::tests {
 shm::SegmentWriter publish_engine(const std::filesystem::path& directory,
                                   const std::string& instance,
                                   std::uint64_t interval_ns = 10'000'000'000);
+// The same at a path of another name.
+shm::SegmentWriter publish_engine_at(const std::filesystem::path& path, const std::string& instance,
+                                     std::uint64_t interval_ns);
 
 // Appends that many events to the ring.
 void append_events(shm::SegmentWriter& writer, std::uint32_t count);
+
+// Fills the event ring of the segment at `path` with noise, its head too.
+void damage_events(const std::filesystem::path& path);
 
 inline constexpr std::uint32_t kTestEventCapacity = 64;
 inline constexpr std::uint64_t kTestJob = 7;
