@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "shm/paths.h"
+#include "shm/user_id.h"
 
 namespace vitrine::exporters {
 
@@ -16,6 +17,8 @@ constexpr const char* kDefaultListen[] = {"127.0.0.1:9821", "[::1]:9821"};
 struct Arguments {
   std::string instance = "main";
   std::string segment;
+  std::string owner;
+  bool any_filesystem = false;
   std::vector<std::string> listen;
   std::vector<std::string> allowed_hosts;
   bool allow_remote = false;
@@ -36,6 +39,10 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.add_option("--segment", arguments.segment,
                  "path of the segment; the instance is not searched")
       ->envname("VITRINE_SEGMENT");
+  app.add_option("--owner", arguments.owner,
+                 "also trust segments of this user, by name or uid, where others can write");
+  app.add_flag("--any-filesystem", arguments.any_filesystem,
+               "also map segments that are not in a tmpfs");
   app.add_option("--listen", arguments.listen,
                  "ADDRESS:PORT, [IPV6]:PORT or unix:/path; may be repeated (default "
                  "127.0.0.1:9821 and [::1]:9821)")
@@ -74,14 +81,26 @@ Result<std::vector<ListenAddress>> listen_addresses(const Arguments& arguments) 
   return addresses;
 }
 
+Result<shm::Target> target_of(const Arguments& arguments) {
+  shm::Target target;
+  target.instance = arguments.instance;
+  if (!arguments.segment.empty()) target.path = arguments.segment;
+  target.options.any_filesystem = arguments.any_filesystem;
+  if (arguments.owner.empty()) return target;
+  target.options.owner = shm::find_user(arguments.owner);
+  if (target.options.owner) return target;
+  return Error{ErrorKind::kUsage, "--owner: '" + arguments.owner + "' is no user of this machine"};
+}
+
 Result<HttpOptions> checked(const Arguments& arguments) {
   HttpOptions options;
   Result<std::vector<ListenAddress>> addresses = listen_addresses(arguments);
   if (!addresses) return addresses.error();
   options.listen = *std::move(addresses);
   if (!arguments.listen.empty()) options.listen_choice = HttpOptions::Listen::kGiven;
-  options.target.instance = arguments.instance;
-  if (!arguments.segment.empty()) options.target.path = arguments.segment;
+  Result<shm::Target> target = target_of(arguments);
+  if (!target) return target.error();
+  options.target = *std::move(target);
   options.allowed_hosts = arguments.allowed_hosts;
   options.log_level = arguments.log_level;
   options.log_format = arguments.log_format == "json" ? LogFormat::kJson : LogFormat::kText;

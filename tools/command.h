@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "shm/segment_access.h"
 #include "tools/diagnostics.h"
 #include "tools/error.h"
 #include "tools/flag_set.h"
@@ -18,6 +19,7 @@ namespace vitrine::tools {
 struct CommonFlags {
   std::string instance = "main";
   std::string segment;  // empty: found by the instance's name
+  shm::AttachOptions attach;
   std::string log_level = "info";
   std::string log_format = "text";
 };

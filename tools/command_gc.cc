@@ -60,7 +60,8 @@ Result<ExitCode> run_gc(const CommandContext& context, const GcFlags& flags) {
     return Error{ExitCode::kUsage, "--all-users: only root may remove what belongs to others"};
   }
   const auto segments = collect_dead_segments({}, flags.all_users ? Owners::kAll : Owners::kSelf,
-                                              flags.dry_run ? Removal::kPretend : Removal::kRemove);
+                                              flags.dry_run ? Removal::kPretend : Removal::kRemove,
+                                              context.flags.attach);
   const Charset charset = text_style_of(context.output.descriptor()).charset;
   const std::string text =
       flags.json ? json_of(segments, flags) : text_of(segments, flags, charset);

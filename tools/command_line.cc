@@ -33,6 +33,10 @@ void add_common_flags(CLI::App& app, CommonFlags& flags) {
   FlagSet::environment(instance, "VITRINE_INSTANCE");
   FlagSet::environment(set.text("--segment", flags.segment, "Path of the engine's segment"),
                        "VITRINE_SEGMENT");
+  set.user("--owner", flags.attach.owner,
+           "Also trust segments of this user, by name or uid, where others can write");
+  set.toggle("--any-filesystem", flags.attach.any_filesystem,
+             "Also map segments that are not in a tmpfs");
   FlagSet::environment(
       set.choice("--log-level", flags.log_level, {"trace", "debug", "info", "warn", "error", "off"},
                  "How much to say on standard error"),

@@ -20,7 +20,8 @@ shm::SegmentName named_segment(const CommonFlags& flags) {
 Result<ExitCode> run_ls(const CommandContext& context, const LsFlags& flags) {
   const std::string& only = context.flags.segment;
   const std::vector<ListedInstance> instances = list_instances(
-      only.empty() ? shm::list_segments() : std::vector{named_segment(context.flags)});
+      only.empty() ? shm::list_segments() : std::vector{named_segment(context.flags)},
+      context.flags.attach);
   if (!only.empty() && instances.empty()) {
     return Error{ExitCode::kNoInstance, only + ": no such segment"};
   }

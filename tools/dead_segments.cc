@@ -35,41 +35,43 @@ shm::FileDescriptor hold_instance(const std::filesystem::path& segment, uid_t ow
   return file;
 }
 
-CollectedSegment removed(const shm::SegmentName& name, std::uint64_t size_bytes, Removal removal) {
+CollectedSegment removed(const shm::SegmentName& name, const shm::SegmentIdentity& identity,
+                         Removal removal) {
   if (removal == Removal::kRemove && ::unlink(name.path.c_str()) != 0) {
     return {name.path, Outcome::kFailed, std::strerror(errno)};
   }
   return {name.path, Outcome::kRemoved,
-          "its engine, instance " + name.instance + ", is gone; " + size_text(size_bytes)};
+          "its engine, instance " + name.instance + ", is gone; " +
+              size_text(identity.total_bytes)};
 }
 
-CollectedSegment collect(const shm::SegmentName& name, Owners owners, Removal removal) {
+CollectedSegment collect(const shm::SegmentName& name, Owners owners, Removal removal,
+                         shm::AttachOptions options) {
   struct stat status {};
   if (::lstat(name.path.c_str(), &status) != 0) return kept(name, std::strerror(errno));
   if (status.st_uid != geteuid() && owners == Owners::kSelf) {
     return kept(name, "belongs to user " + std::to_string(status.st_uid));
   }
-  shm::AttachOptions options;
   options.owner = status.st_uid;
   const auto reader = shm::SegmentReader::attach(name.path, options);
   if (!reader) return kept(name, reader.error().text);
   if (reader->liveness().lock_held) return kept(name, "its engine lives");
-  const std::uint64_t size_bytes = reader->identity().total_bytes;
   // A dead name is never given to an engine again.
-  if (name.named_dead) return removed(name, size_bytes, removal);
+  if (name.named_dead) return removed(name, reader->identity(), removal);
   const shm::FileDescriptor instance = hold_instance(name.path, status.st_uid);
   if (!instance.is_open()) return kept(name, "its instance is in use");
   if (!reader->liveness().name_linked) return kept(name, "a new engine has the name");
-  return removed(name, size_bytes, removal);
+  return removed(name, reader->identity(), removal);
 }
 
 }  // namespace
 
 std::vector<CollectedSegment> collect_dead_segments(const shm::SegmentPlaces& places, Owners owners,
-                                                    Removal removal) {
+                                                    Removal removal,
+                                                    const shm::AttachOptions& options) {
   std::vector<CollectedSegment> segments;
   for (const shm::SegmentName& name : shm::list_segments(places)) {
-    segments.push_back(collect(name, owners, removal));
+    segments.push_back(collect(name, owners, removal, options));
   }
   return segments;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "shm/paths.h"
+#include "shm/segment_access.h"
 
 namespace vitrine::tools {
 
@@ -25,8 +26,10 @@ struct CollectedSegment {
 };
 
 // Looks at every name in `places` that can be a segment's; nothing else is touched. What is not a
-// readable segment is kept. With kPretend, kRemoved means that it would have been.
+// readable segment is kept. With kPretend, kRemoved means that it would have been. The owner of
+// `options` is not asked for.
 std::vector<CollectedSegment> collect_dead_segments(const shm::SegmentPlaces& places, Owners owners,
-                                                    Removal removal);
+                                                    Removal removal,
+                                                    const shm::AttachOptions& options = {});
 
 }  // namespace vitrine::tools

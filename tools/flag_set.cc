@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 
+#include "shm/user_id.h"
 #include "tools/duration_text.h"
 
 namespace vitrine::tools {
@@ -44,6 +45,15 @@ CLI::Option* FlagSet::duration(const std::string& name, std::optional<std::uint6
     value_ns = *duration;
   };
   return app_.add_option_function<std::string>(name, take, help)->type_name("DURATION");
+}
+
+CLI::Option* FlagSet::user(const std::string& name, std::optional<uid_t>& value,
+                           const std::string& help) {
+  const auto take = [name, &value](const std::string& text) {
+    value = shm::find_user(text);
+    if (!value) throw CLI::ValidationError(name, "'" + text + "' is no user of this machine");
+  };
+  return app_.add_option_function<std::string>(name, take, help)->type_name("USER");
 }
 
 CLI::Option* FlagSet::toggle(const std::string& name, bool& value, const std::string& help) {

@@ -5,6 +5,8 @@
 //       of a kind follows the same strict rule.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,6 +33,8 @@ class FlagSet {
                       const std::string& help);
   CLI::Option* duration(const std::string& name, std::optional<std::uint64_t>& value_ns,
                         const std::string& help);  // as tools/duration_text.h says
+  CLI::Option* user(const std::string& name, std::optional<uid_t>& value,
+                    const std::string& help);  // a name or a uid
   CLI::Option* toggle(const std::string& name, bool& value, const std::string& help);
 
   // One of a few words.

@@ -62,7 +62,8 @@ bool has_current_name(const std::vector<ListedInstance>& instances, const std::s
 
 }  // namespace
 
-std::vector<ListedInstance> list_instances(const std::vector<shm::SegmentName>& names) {
+std::vector<ListedInstance> list_instances(const std::vector<shm::SegmentName>& names,
+                                           const shm::AttachOptions& options) {
   std::vector<ListedInstance> instances;
   for (const shm::SegmentName& name : names) {
     ListedInstance listed;
@@ -70,6 +71,7 @@ std::vector<ListedInstance> list_instances(const std::vector<shm::SegmentName>& 
     shm::Target target;
     target.instance = name.instance;
     target.path = name.path;
+    target.options = options;
     shm::Attachment attachment(target);
     listed.observation = attachment.observe_settled();
     listed.name = name;

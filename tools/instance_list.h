@@ -21,7 +21,8 @@ struct ListedInstance {
 
 // Looks at each of the segments once; what shm::list_segments found, or one that was named. One
 // that cannot be read is listed all the same, one whose name has gone is left out.
-std::vector<ListedInstance> list_instances(const std::vector<shm::SegmentName>& names);
+std::vector<ListedInstance> list_instances(const std::vector<shm::SegmentName>& names,
+                                           const shm::AttachOptions& options = {});
 
 std::string instances_text(const std::vector<ListedInstance>& instances, const TextStyle& style);
 boost::json::object instances_json(const std::vector<ListedInstance>& instances);

@@ -16,6 +16,7 @@ void add_status_flags(FlagSet& set, StatusFlags& flags) {
 shm::Target target_of(const CommonFlags& common, const StatusFlags& status) {
   shm::Target target;
   target.instance = common.instance;
+  target.options = common.attach;
   if (!status.file.empty()) {
     target.file = status.file;
   } else if (!common.segment.empty()) {

@@ -146,6 +146,16 @@ TEST_CASE("vitrine-http refuses what it does not understand in one line") {
 
 TEST_CASE("vitrine-http names what it was given in harmless characters") {
   check_refused({"--instance", "a\x1b[31m\nb"}, "a\\x1b[31m b");
+  check_refused({"--owner", "no-such-user\x1b"}, "no-such-user\\x1b");
+}
+
+TEST_CASE("vitrine-http shows an engine that is not in a tmpfs when asked to") {
+  ScratchFolder directory;
+  const std::string segment = directory / "main.segment";
+  BeatingEngine engine(segment);
+  Program program(
+      {"--listen", "127.0.0.1:0", "--segment", segment, "--any-filesystem", "--owner", "0"});
+  CHECK(RawClient(port_in(program.read_line())).ask(get_request("/readyz")).status == 200);
 }
 
 TEST_CASE("vitrine-http says when its output cannot be written, and exit 1") {

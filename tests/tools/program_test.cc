@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `vitrine` as a script meets it: exit codes, one line for what is wrong, JSON.
+#include <unistd.h>
+
 #include <boost/json/parse.hpp>
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -220,6 +222,38 @@ TEST_CASE("a segment that was named is missed by its path: 3", "[program]") {
     CHECK(run.exit_code == 3);
     CHECK(run.error == "vitrine: /nonexistent/x: no such segment\n");
   }
+}
+
+TEST_CASE("what readers advise is a flag of every command that reads a segment", "[program]") {
+  const ScratchFolder elsewhere;
+  shm::SegmentWriter writer = publish_engine(elsewhere.path(), "e");
+  writer.beat();
+  const std::string path = shm::segment_path_in(elsewhere.path(), "e");
+  std::vector<std::string> commands = kStatusCommands;
+  commands.push_back("ls");
+  for (const std::string& command : commands) {
+    const ProgramRun run =
+        run_vitrine({command, "--any-filesystem", "--owner", "root", "--segment", path});
+    INFO(command << ": " << run.error);
+    CHECK(run.exit_code == 0);
+    check_refused(run_vitrine({command, "--owner", "no-such-user-here"}), "no-such-user-here");
+  }
+}
+
+TEST_CASE("an owner that is named is trusted where others can write", "[program]") {
+  constexpr uid_t kStranger = 65'533;
+  const SharedScratchFolder scratch;
+  shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
+  const std::string path = shm::segment_path_in(scratch.path(), "e");
+  std::filesystem::permissions(scratch.path(), std::filesystem::perms::all);
+  if (chown(path.c_str(), kStranger, static_cast<gid_t>(-1)) != 0) {
+    WARN("not tested: only root can give a file away");
+    return;
+  }
+  const ProgramRun refused = run_vitrine({"show", "--segment", path});
+  CHECK(refused.exit_code == 5);
+  CHECK(refused.error.find("--owner") != std::string::npos);
+  CHECK(run_vitrine({"show", "--segment", path, "--owner", "65533"}).exit_code == 0);
 }
 
 TEST_CASE("events that cannot be read are said: 5", "[program]") {
