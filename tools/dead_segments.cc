@@ -41,7 +41,7 @@ CollectedSegment removed(const shm::SegmentName& name, const shm::SegmentIdentit
     return {name.path, Outcome::kFailed, std::strerror(errno)};
   }
   return {name.path, Outcome::kRemoved,
-          "its engine, instance " + name.instance + ", is gone; " +
+          "its engine, instance " + identity.instance + ", is gone; " +
               size_text(identity.total_bytes)};
 }
 

@@ -36,7 +36,7 @@ std::string reason_text(const ListedInstance& instance, Charset charset) {
 void add_instance(TextTable& table, const ListedInstance& instance, const TextStyle& style) {
   const shm::Observation& observation = instance.observation;
   const shm::VerdictWord word = observation.verdict.word;
-  std::vector<Cell> row = {cell(printable(instance.name.instance, style.charset)),
+  std::vector<Cell> row = {cell(printable(instance.instance(), style.charset)),
                            cell(shm::word(word), tone_of(word))};
   if (observation.snapshot) {
     const View view(observation, style);
@@ -103,7 +103,7 @@ boost::json::object instances_json(const std::vector<ListedInstance>& instances)
   for (const ListedInstance& instance : instances) {
     const std::vector<std::string> sections = {"engine"};
     boost::json::object one = shm::to_json(instance.observation, sections);
-    one["instance"] = printable(instance.name.instance, Charset::kUtf8);
+    one["instance"] = printable(instance.instance(), Charset::kUtf8);
     one["segment_path"] = printable(instance.name.path.string(), Charset::kUtf8);
     one["replaced"] = instance.is_replaced;
     list.push_back(std::move(one));

@@ -17,6 +17,11 @@ struct ListedInstance {
   shm::SegmentName name;
   bool is_replaced = false;  // the black box of an engine whose instance has a newer segment
   shm::Observation observation;
+
+  // As the segment says; as its name says when it cannot be read.
+  const std::string& instance() const {
+    return observation.snapshot ? observation.identity.instance : name.instance;
+  }
 };
 
 // Looks at each of the segments once; what shm::list_segments found, or one that was named. One

@@ -51,6 +51,22 @@ TEST_CASE("an engine that was replaced is listed but no longer counts", "[ls]") 
   CHECK(worst_exit_code(instances) == ExitCode::kOk);
 }
 
+TEST_CASE("an instance is listed by its own name, whatever its segment is called", "[ls]") {
+  const SharedScratchFolder scratch;
+  constexpr std::uint64_t kIntervalNs = 10'000'000'000;
+  const auto path = shm::segment_path_in(scratch.path(), "file");
+  { const shm::SegmentWriter dead = publish_engine_at(path, "first", kIntervalNs); }
+  const shm::SegmentWriter alive = publish_engine_at(path, "second", kIntervalNs);
+  const auto instances = list(scratch);
+  REQUIRE(instances.size() == 2);
+  CHECK(instances[1].is_replaced);
+  const std::string text = instances_text(instances, {});
+  INFO(text);
+  CHECK(text.find("\nsecond  ") != std::string::npos);
+  CHECK(text.find("\nfirst  ") != std::string::npos);
+  CHECK(instances_json(instances).at("instances").as_array()[1].at("instance") == "first");
+}
+
 TEST_CASE("no instance at all is said", "[ls]") {
   const SharedScratchFolder scratch;
   CHECK(instances_text(list(scratch), {}) == "no instances\n");
