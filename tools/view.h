@@ -50,7 +50,8 @@ std::string memory_section(const View& view);       // the budget by consumer
 std::string allocations_section(const View& view);  // resident keys and matrices
 std::string queues_section(const View& view);
 std::string failures_section(const View& view);  // the last few failed jobs, newest first
-// Partitions between pending and final: what a dead engine was doing.
+// The last stage of every partition of the jobs that had not ended: what a dead engine was doing.
+// Neighbours that wait, or that are over, share a line.
 std::string partitions_section(const View& view);
 // The first `limit` jobs: unfinished ones by id, then finished ones, newest first.
 std::string jobs_section(const View& view, std::size_t limit);

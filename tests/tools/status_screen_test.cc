@@ -64,8 +64,26 @@ TEST_CASE("a dead engine shows what every partition was doing when it died", "[s
         std::string::npos);
   INFO(screen);
   CHECK(screen.find("JOB  PARTITION  STAGE           FOR  ATTEMPT  WORKER      HOLDS\n"
+                    "  7          0  done              -        1       -        0 B\n"
                     "  7          1  gpu_proving    1.4s        1       0   64.0 MiB\n"
-                    "  7          2  synthesizing  450ms        1       -  192.0 MiB\n") !=
+                    "  7          2  synthesizing  450ms        1       -  192.0 MiB\n"
+                    "  7          3  pending           -        1       -        0 B\n"
+                    "  8          0  pending           -        1       -        0 B\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("a dead engine's partitions that waited share a line, and none is left out", "[screen]") {
+  shm::Observation observation = sample_observation();
+  observation.verdict = {shm::VerdictWord::kDead, "its lock is free"};
+  auto& partitions = observation.snapshot->rows<shm::PartitionRecord>();
+  const shm::PartitionRecord pending = partitions[3];
+  for (std::uint32_t number = 4; number < 64; ++number) {
+    partitions.push_back(pending);
+    partitions.back().partition = number;
+  }
+  const std::string table = partitions_section(View(observation, kAscii));
+  INFO(table);
+  CHECK(table.find("  7      3..63  pending           -        1       -          -\n") !=
         std::string::npos);
 }
 
