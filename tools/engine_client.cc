@@ -4,8 +4,13 @@
 #include <curl/curl.h>
 
 #include <boost/json/parse.hpp>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <memory>
+#include <utility>
+
+#include "shm/clock.h"
 
 namespace vitrine::tools {
 namespace {
@@ -25,6 +30,30 @@ std::size_t append_body(char* bytes, std::size_t, std::size_t count, void* body)
   text.append(bytes, count);
   return count;
 }
+
+// Ends a transfer of which no byte has moved for too long, in either direction: the answer may be
+// as late as the upload is long, but an engine that stands still does not answer at all.
+class SilenceWatch {
+ public:
+  explicit SilenceWatch(std::uint64_t limit_ns)
+      : limit_ns_(limit_ns), moved_at_ns_(shm::monotonic_ns()) {}
+
+  // libcurl asks every second at least, and whenever bytes move.
+  static int look(void* watch, curl_off_t, curl_off_t received, curl_off_t, curl_off_t sent) {
+    return static_cast<SilenceWatch*>(watch)->is_over(received + sent) ? 1 : 0;
+  }
+
+ private:
+  bool is_over(curl_off_t moved) {
+    const std::uint64_t now_ns = shm::monotonic_ns();
+    if (moved != std::exchange(moved_, moved)) moved_at_ns_ = now_ns;
+    return now_ns - moved_at_ns_ >= limit_ns_;
+  }
+
+  std::uint64_t limit_ns_;
+  std::uint64_t moved_at_ns_;
+  curl_off_t moved_ = 0;
+};
 
 Result<void> check_readable(const std::filesystem::path& file) {
   std::error_code problem;
@@ -50,15 +79,26 @@ Result<Form> form_of(CURL* handle, const std::vector<std::filesystem::path>& fil
   return form;
 }
 
-Error error_of(CURLcode code, const std::filesystem::path& socket_path) {
+Error connect_error(CURL* handle, const std::string& at) {
+  long reason = 0;
+  curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &reason);
+  const std::string text = std::strerror(static_cast<int>(reason));
+  if (reason == EACCES || reason == EPERM) {
+    return {ExitCode::kNoEngine, "the engine's socket" + at + " is not for you: " + text};
+  }
+  return {ExitCode::kNoEngine, "no engine answers" + at + (reason == 0 ? "" : ": " + text)};
+}
+
+Error error_of(CURL* handle, CURLcode code, const std::filesystem::path& socket_path) {
   const std::string at = " at " + socket_path.string();
   switch (code) {
     case CURLE_COULDNT_CONNECT:
-      return {ExitCode::kNoEngine, "no engine answers" + at};
+      return connect_error(handle, at);
     case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
       return {ExitCode::kNoEngine, "the engine" + at + " went away"};
+    case CURLE_ABORTED_BY_CALLBACK:
     case CURLE_OPERATION_TIMEDOUT:
       return {ExitCode::kTimeout, "the engine" + at + " did not answer in time"};
     default:
@@ -97,7 +137,7 @@ Result<EngineReply> EngineClient::send(const EngineRequest& request) {
   CURL* curl = handle.get();
   EngineReply reply;
   const std::string url = "http://vitrine" + request.target;
-  const auto within_seconds = static_cast<long>(request.answer_within_ns / 1'000'000'000) + 1;
+  SilenceWatch silence(request.answer_within_ns);
   curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, socket_path_.c_str());
   curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
   curl_easy_setopt(curl, CURLOPT_PROXY, "");  // proxies of the environment are not for sockets
@@ -105,9 +145,9 @@ Result<EngineReply> EngineClient::send(const EngineRequest& request) {
   curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request.method.c_str());
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, kConnectWithinMs);
-  // An upload may take as long as it moves; silence is what has a limit.
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, within_seconds);
+  curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+  curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, SilenceWatch::look);
+  curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &silence);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, append_body);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply.body);
   Result<Form> form = Form();
@@ -117,7 +157,7 @@ Result<EngineReply> EngineClient::send(const EngineRequest& request) {
     curl_easy_setopt(curl, CURLOPT_MIMEPOST, form->get());
   }
   const CURLcode code = curl_easy_perform(curl);
-  if (code != CURLE_OK) return error_of(code, socket_path_);
+  if (code != CURLE_OK) return error_of(curl, code, socket_path_);
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply.status);
   return reply;
 }

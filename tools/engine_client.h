@@ -20,7 +20,7 @@ struct EngineRequest {
   std::string method = "GET";
   std::string target;                               // path and query, already escaped
   std::vector<std::filesystem::path> files;         // sent as the parts `witness` of a form
-  std::uint64_t answer_within_ns = 10'000'000'000;  // counted from the last byte that moved
+  std::uint64_t answer_within_ns = 10'000'000'000;  // from the last byte that moved, either way
 };
 
 struct EngineReply {
@@ -42,7 +42,8 @@ class EngineClient {
   EngineClient(const EngineClient&) = delete;
   EngineClient& operator=(const EngineClient&) = delete;
 
-  // Errors: kNoEngine when nothing answers at the socket, or the engine went away meanwhile;
+  // Connects within 5 s. Errors: kNoEngine when nothing answers at the socket, the socket is not
+  // for this user, or the engine went away meanwhile;
   // kUsage for a file that cannot be read; kTimeout; kFailed for an answer that is not HTTP.
   // Every status of a complete answer is a reply.
   Result<EngineReply> send(const EngineRequest& request);
