@@ -11,7 +11,7 @@
 
 #include "shm/clock.h"
 #include "shm/file_descriptor.h"
-#include "shm/instance_lock_writer.h"
+#include "shm/owner_lock_writer.h"
 #include "shm/paths.h"
 #include "shm/protocol.h"
 #include "shm/publication_writer.h"
@@ -21,12 +21,12 @@ namespace vitrine::shm {
 namespace bip = boost::interprocess;
 
 // Order of members is order of life: the mapping goes before the file that carries the lock, and
-// the instance is given up last.
+// the name is given up last.
 struct SegmentWriter::State {
   SegmentOptions options;
   SegmentPlan plan;
   Incarnation incarnation;
-  std::optional<InstanceLock> instance_lock;
+  std::optional<OwnerLock> owner_lock;
   FileDescriptor file;
   bip::mapped_region mapping;
   HotLines* hot = nullptr;
@@ -39,12 +39,21 @@ struct SegmentWriter::State {
   std::byte* at(SectionId id) {
     return static_cast<std::byte*>(mapping.get_address()) + plan.offset_of(id);
   }
+  Result<void> take_lock();
   void open_sections();
   void point_into_mapping();
   Result<void> link() const {
     return link_to_name(file, options.path, {options.mode, options.group});
   }
 };
+
+Result<void> SegmentWriter::State::take_lock() {
+  Result<OwnerLock> lock =
+      OwnerLock::take(lock_path_of(options.path), Owned::kSegment, options.path.string());
+  if (!lock) return lock.error();
+  owner_lock = std::move(*lock);
+  return {};
+}
 
 void SegmentWriter::State::open_sections() {
   for_each_table([this]<class Record>() {
@@ -102,9 +111,9 @@ Result<SegmentWriter> SegmentWriter::publish_named(const SegmentOptions& options
   state->options = options;
   state->plan = plan_segment(options.capacity);
   state->incarnation = new_incarnation();
-  Result<InstanceLock> lock = InstanceLock::take(options.path);
-  if (!lock) return lock.error();
-  state->instance_lock = std::move(*lock);
+  // First a look: nothing is left beside a file that is not to be replaced.
+  if (Result<void> fine = check_predecessor(options.path); !fine) return fine.error();
+  if (Result<void> taken = state->take_lock(); !taken) return taken.error();
   if (Result<void> retired = retire_predecessor(options.path); !retired) return retired.error();
   Result<UnnamedSegment> segment = create_mapped(options.path, state->plan.total_bytes);
   if (!segment) return segment.error();
@@ -119,10 +128,8 @@ Result<SegmentWriter> SegmentWriter::publish_named(const SegmentOptions& options
 }
 
 Result<void> SegmentWriter::publish_again(std::mutex& state_mutex) {
-  if (state_->instance_lock->is_name_lost(path())) {
-    Result<InstanceLock> lock = InstanceLock::take(path());
-    if (!lock) return lock.error();
-    state_->instance_lock = std::move(*lock);
+  if (state_->owner_lock->is_name_lost()) {
+    if (Result<void> taken = state_->take_lock(); !taken) return taken.error();
   }
   if (Result<void> retired = retire_predecessor(path()); !retired) return retired.error();
   Result<UnnamedSegment> segment = create_mapped(path(), state_->plan.total_bytes);
@@ -182,7 +189,7 @@ void SegmentWriter::unlink_name() {
   std::error_code ignored;
   if (!is_shared() || is_name_lost()) return;
   std::filesystem::remove(path(), ignored);
-  std::filesystem::remove(lock_path_of(path()), ignored);  // held, so it is nobody else's
+  state_->owner_lock->remove_file();
 }
 
 Transaction::Transaction(SegmentWriter::State& state, Tables& tables)
