@@ -79,20 +79,17 @@ Engine::Started Engine::start(EngineOptions options) {
     return StartFailure{StartFailure::Kind::kNoGpu,
                         "a GPU is required: " + why_no_gpu(probe_gpu())};
   }
-  auto publication = publish_segment(options);
-  if (!publication) return publication.error();
   const unsigned configured = options.configuration.threads;
   const unsigned threads = configured != 0 ? configured : usable_threads();
   auto model = make_model(options, threads);
-  if (!model) {
-    publication->writer.unlink_name();
-    return model.error();
-  }
-
+  if (!model) return model.error();
   auto parts = std::make_unique<Parts>();
+  parts->pool = std::make_unique<kernels::ThreadPool>(threads);
+  // Last, when nothing else can refuse the start: it takes the place of the predecessor's.
+  auto publication = publish_segment(options);
+  if (!publication) return publication.error();
   parts->options = std::move(options);
   parts->last_id = first_job_id(shm::unix_ns());
-  parts->pool = std::make_unique<kernels::ThreadPool>(threads);
   parts->state = std::make_unique<EngineState>(std::move(publication->writer), std::move(*model),
                                                parts->options.journal);
   parts->state->change([&](Change& change) {

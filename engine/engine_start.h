@@ -11,9 +11,6 @@
 
 namespace vitrine::engine {
 
-template <class T>
-using StartResult = boost::system::result<T, StartFailure>;
-
 // The CPUs this process may run on.
 [[nodiscard]] unsigned usable_threads();
 
