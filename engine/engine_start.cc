@@ -76,6 +76,17 @@ void fill_facts(EngineModel& model, const Configuration& configuration) {
 
 }  // namespace
 
+StartResult<void> check_host(const Configuration& configuration) {
+  for (const auto& [setting, name] : {std::pair{"shm_group", &configuration.shm_group},
+                                      {"socket_group", &configuration.socket_group}}) {
+    if (const auto group = find_group(setting, *name); !group) return group.error();
+  }
+  if (const auto budget_bytes = budget_of(configuration); !budget_bytes) {
+    return budget_bytes.error();
+  }
+  return {};
+}
+
 unsigned usable_threads() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);

@@ -15,6 +15,7 @@
 #include "engine/api_server.h"
 #include "engine/configuration_sources.h"
 #include "engine/engine.h"
+#include "engine/engine_start.h"
 #include "engine/exit_codes.h"
 #include "engine/log_journal.h"
 #include "engine/program_arguments.h"
@@ -155,6 +156,9 @@ class Daemon {
 };
 
 int check_configuration_and_keys(const CLI::App& app, const Configuration& configuration) {
+  if (const auto fine = check_host(configuration); !fine) {
+    return report_failure(app, fine.error().text, exit_code_of(fine.error().kind));
+  }
   for (const CircuitConfiguration& circuit : configuration.circuits) {
     const auto shape = probe_proving_key(circuit.zkey);
     if (!shape) {

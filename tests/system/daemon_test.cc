@@ -189,6 +189,12 @@ TEST_CASE("wrong arguments and configurations give one line and exit 2") {
   end_with({"--config", "/absent.toml"}, "/absent.toml");
   end_with(site.arguments({"--drain-timeout", "25"}), "drain_timeout");
   end_with(site.arguments({"--shm-group", "no-such-group"}), "no-such-group");
+  for (const std::string setting : {"--shm-group", "--socket-group"}) {
+    end_with(site.arguments({setting, "no-such-group", "--check-config"}), "no-such-group");
+  }
+  end_with(site.arguments({"--memory-budget", "auto", "--memory-safety-margin", "1000000GiB",
+                           "--check-config"}),
+           "leaves nothing");
   end_with(site.arguments({"--circuit", "demo"}), "ID=FILE.zkey");
   std::ofstream(site.scratch / "bad.toml") << "[engine]\nmemory_budget = \"512G\"\n";
   end_with({"--config", site.scratch / "bad.toml"}, "bad.toml:2");
