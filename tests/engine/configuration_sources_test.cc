@@ -131,6 +131,21 @@ TEST_CASE("sizes, durations and numbers are read exactly or refused") {
   CHECK_THAT(error_of("witness_directories = [\"relative\"]"), Contains("absolute"));
 }
 
+TEST_CASE("a relative path begins at the file that names it, else at the current folder") {
+  Sources sources;
+  sources.write("main.toml", "[engine]\nsocket = \"a/../y.sock\"\nsegment = \"/dev/shm/s\"\n");
+  sources.request.flags = {{"spool_directory", "spool"}};
+  const auto loaded = sources.load();
+  REQUIRE(loaded.has_value());
+  CHECK(loaded->configuration.socket == sources.path("y.sock"));
+  CHECK(loaded->configuration.segment == "/dev/shm/s");
+  CHECK(loaded->configuration.spool_directory == std::filesystem::current_path() / "spool");
+  for (const std::string setting : {"segment", "socket", "spool_directory"}) {
+    sources.request.flags = {{setting, "folder/"}};
+    CHECK_THAT(sources.error(), Contains("'folder/'") && Contains("ends in a name"));
+  }
+}
+
 TEST_CASE("a file that --config names must be there") {
   Sources sources;
   sources.request.file = sources.path("absent.toml");
