@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "engine/backend_choice.h"
+#include "engine/circuit_fault.h"
 #include "engine/dispatch.h"
 #include "engine/engine_start.h"
 #include "engine/heartbeat.h"
@@ -97,6 +98,7 @@ Engine::Started Engine::start(EngineOptions options) {
     change.publish().started(known);
     if (known.backend_fallbacks > 0) change.publish().backend_fell_back();
     if (!publication->not_shared.empty()) change.degrade(publication->not_shared);
+    for (Circuit& circuit : known.keys.circuits()) judge_circuit(change, circuit);
     load_resident_keys(change);
   });
   parts->start_threads();
@@ -111,7 +113,7 @@ Engine::~Engine() {
 
 void Engine::declare_ready() {
   parts_->state->change([](Change& change) {
-    const std::string& reason = change.model().degraded_reason;
+    const std::string reason(change.model().degraded_reason());
     change.set_life(reason.empty() ? shm::EngineLife::kReady : shm::EngineLife::kDegraded);
     change.log(reason.empty() ? "ready" : "ready, degraded", reason,
                reason.empty() ? JournalLevel::kInfo : JournalLevel::kWarn);

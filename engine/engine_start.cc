@@ -70,7 +70,7 @@ void fill_facts(EngineModel& model, const Configuration& configuration) {
   model.facts.synthesis_limit = configuration.synthesis_concurrency;
   model.facts.device_queue_capacity = configuration.device_queue_capacity;
   model.facts.job_queue_capacity = configuration.job_queue_capacity;
-  model.degraded_reason = choice.fallback;
+  if (!choice.fallback.empty()) model.degraded_reasons = {choice.fallback};
   model.backend_fallbacks = choice.fallback.empty() ? 0 : 1;
 }
 

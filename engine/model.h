@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/backend.h"
@@ -93,7 +94,7 @@ struct EngineModel {
 
   shm::EngineLife life = shm::EngineLife::kStarting;
   std::uint32_t exit_code = 0;
-  std::string degraded_reason;  // empty when it is not
+  std::vector<std::string> degraded_reasons;  // oldest first; the first is shown
   bool paused = false;
   bool hurried = false;   // running jobs are not waited for
   bool stopping = false;  // threads end as soon as they have nothing in hand
@@ -117,6 +118,10 @@ struct EngineModel {
                  tally->jobs[static_cast<std::size_t>(shm::JobState::kAdmitting)];
     }
     return static_cast<std::uint32_t>(waiting);
+  }
+  // Empty when the engine is not degraded.
+  [[nodiscard]] std::string_view degraded_reason() const {
+    return degraded_reasons.empty() ? std::string_view() : degraded_reasons.front();
   }
   [[nodiscard]] bool is_draining() const { return life >= shm::EngineLife::kDraining; }
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/state.h"
 
+#include <algorithm>
+
 #include "engine/dispatch.h"
 #include "shm/clock.h"
 
@@ -21,17 +23,21 @@ void Change::set_life(shm::EngineLife life, std::uint32_t exit_code) {
 }
 
 void Change::degrade(const std::string& reason) {
-  if (!model_.degraded_reason.empty()) return;
-  model_.degraded_reason = reason;
+  auto& reasons = model_.degraded_reasons;
+  if (std::find(reasons.begin(), reasons.end(), reason) != reasons.end()) return;
+  reasons.push_back(reason);
   log("degraded", reason, JournalLevel::kWarn);
   if (model_.life == shm::EngineLife::kReady) set_life(shm::EngineLife::kDegraded);
 }
 
 void Change::recover(const std::string& reason) {
-  if (model_.degraded_reason != reason) return;
-  model_.degraded_reason.clear();
+  auto& reasons = model_.degraded_reasons;
+  const auto found = std::find(reasons.begin(), reasons.end(), reason);
+  if (found == reasons.end()) return;
+  reasons.erase(found);
   log("no longer degraded", reason);
-  if (model_.life == shm::EngineLife::kDegraded) set_life(shm::EngineLife::kReady);
+  if (reasons.empty() && model_.life == shm::EngineLife::kDegraded)
+    set_life(shm::EngineLife::kReady);
 }
 
 void Change::log(std::string_view what, std::string detail, JournalLevel level) {

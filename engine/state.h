@@ -42,9 +42,9 @@ class Change {
   [[nodiscard]] shm::Instant now() const { return now_; }
   // Shown as the state of the engine from the end of this change on.
   void set_life(shm::EngineLife life, std::uint32_t exit_code = 0);
-  // The engine works, but not as it should; the first reason stays.
+  // The engine works, but not as it should. The oldest reason is shown; each is logged once.
   void degrade(const std::string& reason);
-  // Takes that back, when `reason` is what is shown.
+  // Takes that reason back; with the last one the engine is well again.
   void recover(const std::string& reason);
 
   // Done after the mutex is released.

@@ -199,7 +199,7 @@ shm::EngineRecord engine_record_of(const EngineModel& model) noexcept {
   record.requested_backend = model.facts.requested_backend;
   record.effective_backend = model.facts.effective_backend;
   record.kernel_path = std::string_view(model.facts.kernel_path);
-  record.degraded_reason = std::string_view(model.degraded_reason);
+  record.degraded_reason = model.degraded_reason();
   record.started = model.facts.started;
   record.synthesis_limit = model.facts.synthesis_limit;
   record.synthesis_active = model.in_stage(PartitionStage::kSynthesizing);

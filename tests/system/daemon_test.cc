@@ -2,6 +2,7 @@
 // vitrined as a process: proofs, deaths, starts, signals and bad input, seen from outside.
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -229,6 +230,32 @@ TEST_CASE("hostile keys and witnesses fail their jobs and leave the engine alive
   }
   CHECK(client.post_form("/v1/prove?circuit=demo", {good}).status == 200);
   CHECK(daemon.is_running());
+}
+
+TEST_CASE("circuits that cannot be proved are named at the start, and degrade the engine") {
+  const Site site;
+  const std::string fifo = site.scratch / "fifo.zkey";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  std::ofstream(site.scratch / "short.zkey") << "zkey";
+  RunningDaemon daemon(site, {"--circuit", "none=/none.zkey", "--circuit", "pipe=" + fifo,
+                              "--circuit", "short=" + (site.scratch / "short.zkey").string()});
+  CHECK_THAT(daemon.log(),
+             Contains("warning degraded: circuit none: /none.zkey: cannot be opened") &&
+                 Contains("warning degraded: circuit pipe: " + fifo) &&
+                 Contains("warning degraded: circuit short: ") &&
+                 !Contains("degraded: circuit demo"));
+  shm::Attachment attachment(shm::Target{.path = site.segment()});
+  const shm::Verdict verdict = attachment.observe().verdict;
+  CHECK(verdict.word == shm::VerdictWord::kDegraded);
+  CHECK_THAT(verdict.reason, Contains("circuit none: /none.zkey"));
+  CHECK(final_state(site, submit(site, 1)) == "done");
+}
+
+TEST_CASE("a circuit that needs more than the budget is named at the start") {
+  const Site site;
+  RunningDaemon daemon(site, {"--memory-budget", "1"});
+  CHECK_THAT(daemon.log(),
+             Contains("degraded: circuit demo needs ") && Contains("the budget is 1 bytes"));
 }
 
 TEST_CASE("a full tmpfs costs the engine its segment, not its work") {
