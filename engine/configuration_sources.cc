@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "engine/settings.h"
 #include "engine/text_file.h"
@@ -199,7 +200,7 @@ class Loader {
       std::string name = "VITRINE_" + std::string(setting.name);
       for (char& letter : name) letter = static_cast<char>(std::toupper(letter));
       const char* value = request_.variable(name.c_str());
-      if (value == nullptr) continue;
+      if (value == nullptr || *value == '\0') continue;  // as for a shell's ${NAME:-}
       if (auto done = set(setting.name, value, "environment " + name, {}); !done) return done;
     }
     return {};
@@ -210,12 +211,17 @@ class Loader {
     if (equals == std::string::npos || equals == 0 || equals + 1 == flag.size()) {
       return usage_error("flag --circuit", "'" + flag + "': expected ID=FILE.zkey");
     }
-    circuit(flag.substr(0, equals)).zkey = flag.substr(equals + 1);
+    const std::string id = flag.substr(0, equals);
+    if (!flagged_circuits_.insert(id).second) {
+      return usage_error("flag --circuit", "'" + id + "' is given more than once");
+    }
+    circuit(id).zkey = flag.substr(equals + 1);
     return {};
   }
 
   const ConfigurationRequest& request_;
   LoadedConfiguration loaded_;
+  std::set<std::string> flagged_circuits_;
 };
 
 std::string toml_string(const std::string& text) {

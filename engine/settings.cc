@@ -61,6 +61,18 @@ Broken read_size(std::uint64_t& value, std::string_view text) {
   return std::nullopt;
 }
 
+// A limit of nothing would refuse everything.
+Broken read_limit(std::uint64_t& value, std::string_view text) {
+  if (const auto broken = read_size(value, text)) return broken;
+  if (value == 0) return "expected more than 0 bytes";
+  return std::nullopt;
+}
+
+template <auto kMember>
+Broken set_limit(Configuration& configuration, std::string_view text) {
+  return read_limit(configuration.*kMember, text);
+}
+
 template <auto kMember>
 Broken set_size(Configuration& configuration, std::string_view text) {
   return read_size(configuration.*kMember, text);
@@ -117,7 +129,7 @@ Broken read_one_of(std::string& value, std::string_view text,
 Broken read_budget(Configuration& configuration, std::string_view text) {
   configuration.memory_budget_bytes.reset();
   if (text == "auto") return std::nullopt;
-  return read_size(configuration.memory_budget_bytes.emplace(), text);
+  return read_limit(configuration.memory_budget_bytes.emplace(), text);
 }
 
 std::string show_budget(const Configuration& configuration) {
@@ -227,9 +239,10 @@ constexpr Setting kSettings[] = {
     {"spool_directory", "PATH", "folder for uploaded witnesses, private to the engine",
      set_path<&Configuration::spool_directory>, show_path<&Configuration::spool_directory>},
     {"spool_limit", "SIZE", "bytes of uploaded witnesses kept at once",
-     set_size<&Configuration::spool_limit_bytes>, show_number<&Configuration::spool_limit_bytes>},
+     set_limit<&Configuration::spool_limit_bytes>, show_number<&Configuration::spool_limit_bytes>},
     {"upload_limit", "SIZE", "bytes of one request",
-     set_size<&Configuration::upload_limit_bytes>, show_number<&Configuration::upload_limit_bytes>},
+     set_limit<&Configuration::upload_limit_bytes>,
+     show_number<&Configuration::upload_limit_bytes>},
     {"log_level", "WORD", "trace, debug, info, warn, error or off",
      read_log_level, show_text<&Configuration::log_level>},
     {"log_format", "WORD", "text or json", read_log_format, show_text<&Configuration::log_format>},
