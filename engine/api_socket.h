@@ -7,18 +7,19 @@
 #include <filesystem>
 #include <string>
 
-#include "engine/error.h"
+#include "engine/start_failure.h"
 #include "shm/file_descriptor.h"
+#include "shm/owner_lock_writer.h"
 
 namespace vitrine::engine {
 
 class ApiSocket {
  public:
-  // Binds and listens with mode 0660 and, when given, `group`. A leftover of a dead engine is
-  // replaced. Requires: the instance is ours. kUsage for a path or group that cannot be, kInternal
-  // when the system refuses.
-  [[nodiscard]] static Result<ApiSocket> listen(const std::filesystem::path& path,
-                                                const std::string& group);
+  // Binds and listens with mode 0660 and, when given, `group`. A leftover, on which nobody listens,
+  // is replaced. kInUse names who listens; kUsage: a path or group that cannot be; kRuntime: the
+  // system refuses.
+  [[nodiscard]] static StartResult<ApiSocket> listen(const std::filesystem::path& path,
+                                                     const std::string& group);
   ApiSocket(ApiSocket&&) noexcept;
   ApiSocket& operator=(ApiSocket&&) = delete;
   // Removes the name if it still leads here.
@@ -27,10 +28,11 @@ class ApiSocket {
   [[nodiscard]] int descriptor() const { return socket_.number(); }
 
  private:
-  ApiSocket(std::filesystem::path path, shm::FileDescriptor socket)
-      : path_(std::move(path)), socket_(std::move(socket)) {}
+  ApiSocket(std::filesystem::path path, shm::OwnerLock lock, shm::FileDescriptor socket)
+      : path_(std::move(path)), lock_(std::move(lock)), socket_(std::move(socket)) {}
 
   std::filesystem::path path_;
+  shm::OwnerLock lock_;  // of the path: of two engines with one leftover only one replaces it
   shm::FileDescriptor socket_;
   std::uint64_t inode_ = 0;
 };

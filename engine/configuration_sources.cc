@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <cstdio>
+#include <set>
 
 #include "engine/settings.h"
 #include "engine/text_file.h"
@@ -45,6 +46,14 @@ std::string circuit_setting(const std::string& id, const std::string& key) {
   return "circuit." + id + "." + key;
 }
 
+// Other processes and the segment's readers are told these paths, so they must not depend on who
+// reads them.
+std::string absolute_path(const std::string& text, const std::filesystem::path& folder) {
+  if (text.empty()) return text;
+  std::error_code ignored;
+  return std::filesystem::absolute(folder / text, ignored).lexically_normal();
+}
+
 class Loader {
  public:
   explicit Loader(const ConfigurationRequest& request) : request_(request) {}
@@ -54,7 +63,7 @@ class Loader {
     if (auto done = take_files(); !done) return done.error();
     if (auto done = take_environment(); !done) return done.error();
     for (const auto& [name, value] : request_.flags) {
-      if (auto done = set(name, value, "flag --" + dashed(name)); !done) return done.error();
+      if (auto done = set(name, value, "flag --" + dashed(name), {}); !done) return done.error();
     }
     for (const std::string& flag : request_.circuits) {
       if (auto done = take_circuit_flag(flag); !done) return done.error();
@@ -75,11 +84,14 @@ class Loader {
     return name;
   }
 
-  Result<void> set(std::string_view name, std::string_view text, const std::string& origin) {
+  // `folder` is where relative paths of this source begin.
+  Result<void> set(std::string_view name, const std::string& text, const std::string& origin,
+                   const std::filesystem::path& folder) {
     const Setting* setting = find_setting(name);
     if (setting == nullptr) return usage_error(origin, "unknown key '" + std::string(name) + "'");
-    if (const auto broken = setting->set(loaded_.configuration, text)) {
-      return usage_error(origin, std::string(name) + " = '" + std::string(text) + "': " + *broken);
+    const std::string value = is_path(*setting) ? absolute_path(text, folder) : text;
+    if (const auto broken = setting->set(loaded_.configuration, value)) {
+      return usage_error(origin, std::string(name) + " = '" + text + "': " + *broken);
     }
     loaded_.origins[std::string(name)] = origin;
     return {};
@@ -144,7 +156,8 @@ class Loader {
         return usage_error(place_of(file, node),
                            std::string(key.str()) + ": expected a text, number or truth value");
       }
-      if (auto done = set(key.str(), text.value_or(""), place_of(file, node)); !done) return done;
+      auto done = set(key.str(), text.value_or(""), place_of(file, node), file.parent_path());
+      if (!done) return done;
     }
     return {};
   }
@@ -195,8 +208,8 @@ class Loader {
       std::string name = "VITRINE_" + std::string(setting.name);
       for (char& letter : name) letter = static_cast<char>(std::toupper(letter));
       const char* value = request_.variable(name.c_str());
-      if (value == nullptr) continue;
-      if (auto done = set(setting.name, value, "environment " + name); !done) return done;
+      if (value == nullptr || *value == '\0') continue;  // as for a shell's ${NAME:-}
+      if (auto done = set(setting.name, value, "environment " + name, {}); !done) return done;
     }
     return {};
   }
@@ -207,6 +220,9 @@ class Loader {
       return usage_error("flag --circuit", "'" + flag + "': expected ID=FILE.zkey");
     }
     const std::string id = flag.substr(0, equals);
+    if (!flagged_circuits_.insert(id).second) {
+      return usage_error("flag --circuit", "'" + id + "' is given more than once");
+    }
     circuit(id).zkey = flag.substr(equals + 1);
     loaded_.origins[circuit_setting(id, "zkey")] = "flag --circuit";
     return {};
@@ -214,6 +230,7 @@ class Loader {
 
   const ConfigurationRequest& request_;
   LoadedConfiguration loaded_;
+  std::set<std::string> flagged_circuits_;
 };
 
 std::string toml_string(const std::string& text) {

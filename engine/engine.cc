@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "engine/backend_choice.h"
+#include "engine/circuit_fault.h"
 #include "engine/dispatch.h"
 #include "engine/engine_start.h"
 #include "engine/heartbeat.h"
@@ -80,21 +81,18 @@ Engine::Started Engine::start(EngineOptions options) {
     return StartFailure{StartFailure::Kind::kNoGpu,
                         "a GPU is required: " + why_no_gpu(probe_gpu())};
   }
-  auto publication = publish_segment(options);
-  if (!publication) return publication.error();
   const unsigned configured = options.configuration.threads;
   const unsigned threads = configured != 0 ? configured : usable_threads();
   auto model = make_model(options, threads);
-  if (!model) {
-    publication->writer.unlink_name();
-    return model.error();
-  }
-
+  if (!model) return model.error();
   auto parts = std::make_unique<Parts>();
+  parts->pool = std::make_unique<kernels::ThreadPool>(threads);
+  // Last, when nothing else can refuse the start: it takes the place of the predecessor's.
+  auto publication = publish_segment(options);
+  if (!publication) return publication.error();
   parts->options = std::move(options);
   parts->not_shared = publication->not_shared;
   parts->last_id = first_job_id(shm::unix_ns());
-  parts->pool = std::make_unique<kernels::ThreadPool>(threads);
   parts->state = std::make_unique<EngineState>(std::move(publication->writer), std::move(*model),
                                                parts->options.journal);
   parts->state->change([&](Change& change) {
@@ -102,6 +100,7 @@ Engine::Started Engine::start(EngineOptions options) {
     change.publish().started(known);
     if (known.backend_fallbacks > 0) change.publish().backend_fell_back();
     if (!publication->not_shared.empty()) change.degrade(publication->not_shared);
+    for (Circuit& circuit : known.keys.circuits()) judge_circuit(change, circuit);
     load_resident_keys(change);
   });
   parts->start_threads();

@@ -7,7 +7,6 @@
 // Why      status writes cannot fail the engine: without shared memory it works on, and says so.
 #pragma once
 
-#include <boost/system/result.hpp>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -44,7 +43,7 @@ enum class CancelOutcome { kUnknown, kStopping, kAlreadyFinal };
 
 class Engine {
  public:
-  using Started = boost::system::result<std::unique_ptr<Engine>, StartFailure>;
+  using Started = StartResult<std::unique_ptr<Engine>>;
   using Deadline = std::chrono::steady_clock::time_point;
 
   // Publishes the segment (state starting) and starts the threads; jobs may be submitted.
@@ -98,11 +97,5 @@ class Engine {
 
   std::unique_ptr<Parts> parts_;
 };
-
-// Required by boost::system::result for value() on a failed start.
-[[noreturn]] inline void throw_exception_from_error(const StartFailure& failure,
-                                                    const boost::source_location&) {
-  throw std::runtime_error(failure.text);
-}
 
 }  // namespace vitrine::engine

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/engine_start.h"
 
-#include <grp.h>
 #include <sched.h>
 
 #include <algorithm>
 
 #include "engine/backend_choice.h"
 #include "engine/cpu_backend.h"
+#include "engine/host_group.h"
 #include "engine/host_memory.h"
 #include "kernels/kernel_path.h"
 #include "shm/clock.h"
@@ -76,6 +76,17 @@ void fill_facts(EngineModel& model, const Configuration& configuration) {
 
 }  // namespace
 
+StartResult<void> check_host(const Configuration& configuration) {
+  for (const auto& [setting, name] : {std::pair{"shm_group", &configuration.shm_group},
+                                      {"socket_group", &configuration.socket_group}}) {
+    if (const auto group = find_group(setting, *name); !group) return group.error();
+  }
+  if (const auto budget_bytes = budget_of(configuration); !budget_bytes) {
+    return budget_bytes.error();
+  }
+  return {};
+}
+
 unsigned usable_threads() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -97,19 +108,12 @@ StartResult<Publication> publish_segment(const EngineOptions& options) {
   segment.api_socket_path = options.api_socket;
   segment.capacity = options.capacity;
   segment.mode = configuration.shm_mode;
-  if (!configuration.shm_group.empty()) {
-    const struct group* group = ::getgrnam(configuration.shm_group.c_str());
-    if (group == nullptr) {
-      return StartFailure{StartFailure::Kind::kUsage,
-                          "shm_group = '" + configuration.shm_group + "': no such group"};
-    }
-    segment.group = group->gr_gid;
-  }
+  const auto group = find_group("shm_group", configuration.shm_group);
+  if (!group) return group.error();
+  segment.group = *group;
   auto named = shm::SegmentWriter::publish_named(segment);
   if (named) return Publication{std::move(*named), {}};
-  if (named.error().kind == shm::ErrorKind::kInUse) {
-    return StartFailure{StartFailure::Kind::kInUse, named.error().text};
-  }
+  if (named.error().kind == shm::ErrorKind::kInUse) return start_failure_of(named.error());
   return Publication{shm::SegmentWriter::in_private_memory(segment),
                      "the status is not shared: " + named.error().text};
 }

@@ -11,8 +11,8 @@
 
 namespace vitrine::engine {
 
-template <class T>
-using StartResult = boost::system::result<T, StartFailure>;
+// What the configuration asks of this host and the host refuses: groups and memory. Looks only.
+[[nodiscard]] StartResult<void> check_host(const Configuration& configuration);
 
 // The CPUs this process may run on.
 [[nodiscard]] unsigned usable_threads();

@@ -5,6 +5,8 @@
 #include <cassert>
 #include <utility>
 
+#include "engine/circuit_fault.h"
+
 namespace vitrine::engine {
 namespace {
 
@@ -14,22 +16,10 @@ using shm::WaitReason;
 
 // Why no job of the circuit can be taken, whatever its size.
 std::optional<Refusal> circuit_refusal(const EngineModel& model, const Circuit& circuit) {
-  const std::string& id = circuit.configuration.id;
   if (model.is_draining()) {
     return Refusal{RefusalReason::kDraining, "the engine is draining and takes no new jobs"};
   }
-  if (!circuit.shape) {
-    return Refusal{RefusalReason::kBadCircuit, "circuit " + id + ": " + circuit.cause};
-  }
-  const std::uint64_t key_bytes = circuit.key_bytes();
-  const std::uint64_t partition_bytes = circuit.working.total();
-  if (key_bytes + partition_bytes > model.budget.total_bytes()) {
-    return Refusal{RefusalReason::kImpossible,
-                   "circuit " + id + " needs " + std::to_string(key_bytes + partition_bytes) +
-                       " bytes (key " + std::to_string(key_bytes) + ", partition " +
-                       std::to_string(partition_bytes) + "); the budget is " +
-                       std::to_string(model.budget.total_bytes()) + " bytes"};
-  }
+  if (auto refusal = lasting_refusal(model, circuit)) return refusal;
   if (model.waiting_jobs() >= model.facts.job_queue_capacity) {
     return Refusal{RefusalReason::kQueueFull,
                    "the job queue is full: " + std::to_string(model.facts.job_queue_capacity) +

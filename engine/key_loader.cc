@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/circuit_fault.h"
 #include "engine/exception_guard.h"
 #include "engine/job_lifecycle.h"
 
@@ -76,6 +77,7 @@ void load(EngineState& state, Circuit& circuit, kernels::ThreadPool& threads) {
                  JournalLevel::kError);
       fail_waiting_jobs(change, circuit, loaded.error());
     }
+    judge_circuit(change, circuit);
     change.publish().key_settled(circuit);
   });
 }

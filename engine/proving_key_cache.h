@@ -36,6 +36,7 @@ struct Circuit {
 
   shm::AllocationState state = shm::AllocationState::kAbsent;
   std::string cause;  // why it is corrupt
+  std::string fault;  // why the engine is degraded for its sake (circuit_fault.h)
   std::shared_ptr<const ProvingKey> key;
   Reservation srs, pce;
   std::uint64_t loaded_bytes = 0;  // of the file

@@ -61,6 +61,18 @@ Broken read_size(std::uint64_t& value, std::string_view text) {
   return std::nullopt;
 }
 
+// A limit of nothing would refuse everything.
+Broken read_limit(std::uint64_t& value, std::string_view text) {
+  if (const auto broken = read_size(value, text)) return broken;
+  if (value == 0) return "expected more than 0 bytes";
+  return std::nullopt;
+}
+
+template <auto kMember>
+Broken set_limit(Configuration& configuration, std::string_view text) {
+  return read_limit(configuration.*kMember, text);
+}
+
 template <auto kMember>
 Broken set_size(Configuration& configuration, std::string_view text) {
   return read_size(configuration.*kMember, text);
@@ -91,6 +103,14 @@ std::string show_text(const Configuration& configuration) {
 }
 
 template <auto kMember>
+Broken set_path(Configuration& configuration, std::string_view text) {
+  const std::filesystem::path path(text);
+  if (!path.empty() && !path.has_filename()) return "expected a path that ends in a name";
+  configuration.*kMember = path;
+  return std::nullopt;
+}
+
+template <auto kMember>
 std::string show_path(const Configuration& configuration) {
   return (configuration.*kMember).string();
 }
@@ -109,7 +129,7 @@ Broken read_one_of(std::string& value, std::string_view text,
 Broken read_budget(Configuration& configuration, std::string_view text) {
   configuration.memory_budget_bytes.reset();
   if (text == "auto") return std::nullopt;
-  return read_size(configuration.memory_budget_bytes.emplace(), text);
+  return read_limit(configuration.memory_budget_bytes.emplace(), text);
 }
 
 std::string show_budget(const Configuration& configuration) {
@@ -206,22 +226,23 @@ constexpr Setting kSettings[] = {
      set_duration<&Configuration::drain_timeout_ns>,
      show_duration<&Configuration::drain_timeout_ns>},
     {"segment", "PATH", "where the segment is published",
-     set_text<&Configuration::segment>, show_path<&Configuration::segment>},
+     set_path<&Configuration::segment>, show_path<&Configuration::segment>},
     {"shm_mode", "MODE", "access rights of the segment", read_mode, show_mode},
     {"shm_group", "GROUP", "group that may read the segment",
      set_text<&Configuration::shm_group>, show_text<&Configuration::shm_group>},
     {"socket", "PATH", "Unix socket of the API",
-     set_text<&Configuration::socket>, show_path<&Configuration::socket>},
+     set_path<&Configuration::socket>, show_path<&Configuration::socket>},
     {"socket_group", "GROUP", "group that may use the API",
      set_text<&Configuration::socket_group>, show_text<&Configuration::socket_group>},
     {"witness_directories", "PATHS", "folders, separated by ':', in which clients may name files",
      read_directories, show_directories},
     {"spool_directory", "PATH", "folder for uploaded witnesses, private to the engine",
-     set_text<&Configuration::spool_directory>, show_path<&Configuration::spool_directory>},
+     set_path<&Configuration::spool_directory>, show_path<&Configuration::spool_directory>},
     {"spool_limit", "SIZE", "bytes of uploaded witnesses kept at once",
-     set_size<&Configuration::spool_limit_bytes>, show_number<&Configuration::spool_limit_bytes>},
+     set_limit<&Configuration::spool_limit_bytes>, show_number<&Configuration::spool_limit_bytes>},
     {"upload_limit", "SIZE", "bytes of one request",
-     set_size<&Configuration::upload_limit_bytes>, show_number<&Configuration::upload_limit_bytes>},
+     set_limit<&Configuration::upload_limit_bytes>,
+     show_number<&Configuration::upload_limit_bytes>},
     {"log_level", "WORD", "trace, debug, info, warn, error or off",
      read_log_level, show_text<&Configuration::log_level>},
     {"log_format", "WORD", "text or json", read_log_format, show_text<&Configuration::log_format>},
@@ -238,6 +259,8 @@ const Setting* find_setting(std::string_view name) {
   }
   return nullptr;
 }
+
+bool is_path(const Setting& setting) { return setting.form == "PATH"; }
 
 bool is_circuit_key(std::string_view key) {
   return key == "zkey" || key == "kind" || key == "insecure" || key == "keep_resident";

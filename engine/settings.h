@@ -26,6 +26,9 @@ struct Setting {
 [[nodiscard]] std::span<const Setting> settings();
 [[nodiscard]] const Setting* find_setting(std::string_view name);
 
+// True when the value is a path, which may be given relative to its source.
+[[nodiscard]] bool is_path(const Setting& setting);
+
 // The same for the keys of a [circuit.ID].
 [[nodiscard]] std::optional<std::string> set_circuit(CircuitConfiguration& circuit,
                                                      std::string_view key, std::string_view text);

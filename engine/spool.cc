@@ -13,14 +13,18 @@ namespace {
 
 constexpr const char* kSuffix = ".wtns";
 
-Error folder_error(const std::filesystem::path& folder, const std::string& rule) {
-  return {ErrorClass::kUsage, "spool_directory " + folder.string() + ": " + rule};
+std::string shown(const std::filesystem::path& folder) {
+  return "spool_directory " + folder.string();
+}
+
+StartFailure folder_error(const std::filesystem::path& folder, const std::string& rule) {
+  return {StartFailure::Kind::kUsage, shown(folder) + ": " + rule};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Spool>> Spool::open(const std::filesystem::path& folder,
-                                           std::uint64_t limit_bytes) {
+StartResult<std::unique_ptr<Spool>> Spool::open(const std::filesystem::path& folder,
+                                                std::uint64_t limit_bytes) {
   std::error_code problem;
   std::filesystem::create_directories(folder.parent_path(), problem);
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
@@ -31,10 +35,12 @@ Result<std::unique_ptr<Spool>> Spool::open(const std::filesystem::path& folder,
   const bool is_private = S_ISDIR(found.st_mode) && found.st_uid == ::geteuid();
   if (!is_private) return folder_error(folder, "is not a folder of this user");
   if (::chmod(folder.c_str(), 0700) != 0) return folder_error(folder, std::strerror(errno));
+  auto lock = shm::OwnerLock::take(folder / "lock", shm::Owned::kSpool, shown(folder));
+  if (!lock) return start_failure_of(lock.error());
   for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
     if (entry.path().extension() == kSuffix) std::filesystem::remove(entry.path(), problem);
   }
-  return std::unique_ptr<Spool>(new Spool(folder, limit_bytes));
+  return std::unique_ptr<Spool>(new Spool(folder, std::move(*lock), limit_bytes));
 }
 
 Result<std::unique_ptr<SpoolFile>> Spool::create() {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spool: where uploaded witnesses lie until their partition is over.
 //
-// Layout: a folder of mode 0700 that belongs to one engine; files of mode 0600.
-// Threads: any. The spool outlives its files.
-// Crash: files stay behind; the next engine of the instance removes them when it opens the spool.
-// Why: a witness is a secret, and may be larger than what one wants in memory while it waits.
+// Layout: a folder of mode 0700 that belongs to one engine, which holds the lock of its file
+// `lock`; witnesses NUMBER.wtns of mode 0600. Threads: any. The spool outlives its files. Crash:
+// files stay behind; the next engine of the instance removes them when it opens the spool. Why: a
+// witness is a secret, and may be larger than what one wants in memory while it waits.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,10 @@
 #include <string>
 
 #include "engine/error.h"
+#include "engine/start_failure.h"
 #include "engine/witness_file.h"
 #include "shm/file_descriptor.h"
+#include "shm/owner_lock_writer.h"
 
 namespace vitrine::engine {
 
@@ -24,20 +26,21 @@ class SpoolFile;
 
 class Spool {
  public:
-  // Makes the folder if need be and empties it. Requires: the instance is ours. kUsage when the
-  // folder is not this user's alone.
-  [[nodiscard]] static Result<std::unique_ptr<Spool>> open(const std::filesystem::path& folder,
-                                                           std::uint64_t limit_bytes);
+  // Makes the folder if need be, takes it and empties it. kInUse: a live engine has it; kUsage: it
+  // is not this user's alone.
+  [[nodiscard]] static StartResult<std::unique_ptr<Spool>> open(const std::filesystem::path& folder,
+                                                                std::uint64_t limit_bytes);
 
   [[nodiscard]] Result<std::unique_ptr<SpoolFile>> create();
   [[nodiscard]] std::uint64_t used_bytes() const { return used_bytes_.load(); }
 
  private:
   friend class SpoolFile;
-  Spool(std::filesystem::path folder, std::uint64_t limit_bytes)
-      : folder_(std::move(folder)), limit_bytes_(limit_bytes) {}
+  Spool(std::filesystem::path folder, shm::OwnerLock lock, std::uint64_t limit_bytes)
+      : folder_(std::move(folder)), lock_(std::move(lock)), limit_bytes_(limit_bytes) {}
 
   std::filesystem::path folder_;
+  shm::OwnerLock lock_;
   std::uint64_t limit_bytes_;
   std::atomic<std::uint64_t> used_bytes_{0};
   std::atomic<std::uint64_t> created_{0};

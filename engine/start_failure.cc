@@ -7,6 +7,17 @@
 
 namespace vitrine::engine {
 
+StartFailure start_failure_of(const shm::Error& error) {
+  switch (error.kind) {
+    case shm::ErrorKind::kInUse:
+      return {StartFailure::Kind::kInUse, error.text};
+    case shm::ErrorKind::kUnreadable:
+      return {StartFailure::Kind::kUsage, error.text};
+    default:
+      return {StartFailure::Kind::kRuntime, error.text};
+  }
+}
+
 int exit_code_of(StartFailure::Kind kind) {
   switch (kind) {
     case StartFailure::Kind::kRuntime:

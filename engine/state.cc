@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/state.h"
 
+#include <algorithm>
+
 #include "engine/dispatch.h"
 #include "shm/clock.h"
 

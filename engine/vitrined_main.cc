@@ -14,12 +14,15 @@
 #include "engine/api_server.h"
 #include "engine/configuration_sources.h"
 #include "engine/engine.h"
+#include "engine/engine_start.h"
 #include "engine/exit_codes.h"
 #include "engine/log_journal.h"
 #include "engine/program_arguments.h"
 #include "engine/program_output.h"
+#include "engine/runtime_folder.h"
 #include "engine/service_notification.h"
 #include "engine/vitrined_options.h"
+#include "shm/owner_lock_writer.h"
 #include "shm/paths.h"
 #include "shm/segment_plan_writer.h"
 
@@ -57,19 +60,18 @@ class Daemon {
         journal_(configuration.log_level, configuration.log_format) {}
 
   int run(const EndSignals& signals) {
+    if (const auto failure = take_places()) return report(*failure);
     EngineOptions options;
     options.configuration = configuration_;
     options.journal = &journal_;
     options.api_socket = configuration_.socket;
     auto started = Engine::start(std::move(options));
-    if (!started) {
-      return report_failure(app_, started.error().text, exit_code_of(started.error().kind));
-    }
+    if (!started) return report(started.error());
     engine_ = std::move(*started);
     if (const auto failure = open_api()) {
       (void)engine_->drain(std::chrono::steady_clock::now());
       engine_->close(exit_code_of(failure->kind));
-      return report_failure(app_, failure->text, exit_code_of(failure->kind));
+      return report(*failure);
     }
     engine_->declare_ready();
     tell_where();
@@ -80,21 +82,34 @@ class Daemon {
   }
 
  private:
-  std::optional<StartFailure> open_api() {
-    const auto kind_of = [](const Error& error) {
-      return error.error_class == ErrorClass::kUsage ? StartFailure::Kind::kUsage
-                                                     : StartFailure::Kind::kRuntime;
-    };
+  int report(const StartFailure& failure) const {
+    return report_failure(app_, failure.text, exit_code_of(failure.kind));
+  }
+
+  // Everything of which there may be one engine only, before the engine takes the place of the
+  // predecessor's segment: a start that is refused must not push out a black box.
+  std::optional<StartFailure> take_places() {
+    const auto lock_file = shm::instance_lock_path(configuration_.instance);
+    if (auto done = prepare_runtime_folder(lock_file.parent_path()); !done) return done.error();
+    auto instance = shm::OwnerLock::take(lock_file, shm::Owned::kInstance,
+                                         "instance " + configuration_.instance);
+    if (!instance) return start_failure_of(instance.error());
+    instance_lock_ = std::move(*instance);
     auto spool = Spool::open(configuration_.spool_directory, configuration_.spool_limit_bytes);
-    if (!spool) return StartFailure{kind_of(spool.error()), spool.error().text};
+    if (!spool) return spool.error();
     spool_ = std::move(*spool);
     auto socket = ApiSocket::listen(configuration_.socket, configuration_.socket_group);
-    if (!socket) return StartFailure{kind_of(socket.error()), socket.error().text};
+    if (!socket) return socket.error();
+    socket_.emplace(std::move(*socket));
+    return std::nullopt;
+  }
+
+  std::optional<StartFailure> open_api() {
     routes_.emplace(*engine_, configuration_, [this] { drain_requested_ = true; });
     ApiServer::Limits limits;
     limits.upload_bytes = configuration_.upload_limit_bytes;
-    auto server = ApiServer::start(std::move(*socket), *routes_, *spool_, limits);
-    if (!server) return StartFailure{kind_of(server.error()), server.error().text};
+    auto server = ApiServer::start(std::move(*socket_), *routes_, *spool_, limits);
+    if (!server) return StartFailure{StartFailure::Kind::kRuntime, server.error().text};
     server_ = std::move(*server);
     return std::nullopt;
   }
@@ -131,7 +146,9 @@ class Daemon {
   const CLI::App& app_;
   const Configuration& configuration_;
   LogJournal journal_;
-  std::unique_ptr<Spool> spool_;  // outlives the witnesses that the engine holds
+  std::optional<shm::OwnerLock> instance_lock_;
+  std::optional<ApiSocket> socket_;  // until the server has it
+  std::unique_ptr<Spool> spool_;     // outlives the witnesses that the engine holds
   std::unique_ptr<Engine> engine_;
   std::atomic<bool> drain_requested_{false};
   std::optional<ApiRoutes> routes_;
@@ -139,6 +156,9 @@ class Daemon {
 };
 
 int check_configuration_and_keys(const CLI::App& app, const Configuration& configuration) {
+  if (const auto fine = check_host(configuration); !fine) {
+    return report_failure(app, fine.error().text, exit_code_of(fine.error().kind));
+  }
   for (const CircuitConfiguration& circuit : configuration.circuits) {
     const auto shape = probe_proving_key(circuit.zkey);
     if (!shape) {

@@ -56,9 +56,10 @@ fs::path segment_path_in(const fs::path& directory, std::string_view instance) {
                                              : directory / (name + ".segment");
 }
 
-fs::path lock_path_of(const fs::path& segment) {
-  fs::path lock = segment;
-  if (lock.extension() == ".segment") return lock.replace_extension(".lock");
+fs::path lock_path_of(const fs::path& name) {
+  fs::path lock = name;
+  if (lock.extension() == ".segment" || lock.extension() == ".sock")
+    return lock.replace_extension(".lock");
   return lock += ".lock";
 }
 
@@ -82,6 +83,10 @@ fs::path default_socket_path(std::string_view instance) {
   const uid_t uid = geteuid();
   if (uid == 0) return fs::path(kServiceDirectory) / name;
   return fs::path("/tmp/vitrine-" + std::to_string(uid)) / name;
+}
+
+fs::path instance_lock_path(std::string_view instance) {
+  return lock_path_of(default_socket_path(instance));
 }
 
 std::vector<fs::path> segment_candidates(std::string_view instance,

@@ -29,8 +29,9 @@ bool is_instance_name(std::string_view name);
 std::filesystem::path segment_path_in(const std::filesystem::path& directory,
                                       std::string_view instance);
 
-// The files beside a segment: the lock that its engine holds for life, and its name once dead.
-std::filesystem::path lock_path_of(const std::filesystem::path& segment);
+// The file beside a segment or a socket whose lock its engine holds for life.
+std::filesystem::path lock_path_of(const std::filesystem::path& name);
+// The name of a segment once it is dead, beside its name in life.
 std::filesystem::path dead_path_of(const std::filesystem::path& segment,
                                    std::string_view incarnation);
 
@@ -41,6 +42,9 @@ std::filesystem::path default_segment_path(std::string_view instance);
 // Where vitrined listens: $RUNTIME_DIRECTORY, $XDG_RUNTIME_DIR/vitrine, /run/vitrine (root) or
 // /tmp/vitrine-UID, in this order.
 std::filesystem::path default_socket_path(std::string_view instance);
+
+// Whose lock an engine holds for life: INSTANCE.lock in the directory where it listens by default.
+std::filesystem::path instance_lock_path(std::string_view instance);
 
 // The paths at which the segment of `instance` may be: `explicit_path` alone when given, else
 // $VITRINE_SEGMENT alone when set, else its name in each of `places`.

@@ -58,16 +58,32 @@ void remove_old_dead(const std::filesystem::path& path) {
   }
 }
 
-}  // namespace
+// Why the name cannot even be looked at; `errno` says what open() said.
+Error open_error(const std::filesystem::path& path) {
+  const int code = errno;
+  struct stat found {};
+  const bool is_others =
+      code == EACCES && ::lstat(path.c_str(), &found) == 0 && found.st_uid != ::geteuid();
+  if (is_others) {
+    return refuse(ErrorKind::kInUse, path,
+                  "belongs to another user: uid " + std::to_string(found.st_uid));
+  }
+  if (code == ELOOP) return refuse(ErrorKind::kUnreadable, path, "is a symbolic link");
+  return refuse(ErrorKind::kUnreadable, path,
+                std::string("cannot be opened: ") + std::strerror(code));
+}
 
-Result<void> retire_predecessor(const std::filesystem::path& path) {
+// What is at a name that an engine wants; `incarnation` is set when it is a segment.
+struct Predecessor {
+  bool is_there = false;
+  std::optional<Incarnation> incarnation;
+};
+
+Result<Predecessor> examine(const std::filesystem::path& path) {
   const int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
   const FileDescriptor file(::open(path.c_str(), flags));
-  if (!file.is_open()) {
-    if (errno == ENOENT) return {};
-    if (errno == ELOOP) return refuse(ErrorKind::kUnreadable, path, "is a symbolic link");
-    return refuse(ErrorKind::kInUse, path, std::string("cannot be opened: ") + strerror(errno));
-  }
+  if (!file.is_open() && errno == ENOENT) return Predecessor{};
+  if (!file.is_open()) return open_error(path);
   struct stat found {};
   if (::fstat(file.number(), &found) != 0) return system_error(path, "cannot be examined");
   if (!S_ISREG(found.st_mode)) {
@@ -79,17 +95,32 @@ Result<void> retire_predecessor(const std::filesystem::path& path) {
   const std::string owner = (is_ours ? "PID " + std::to_string(header.pid) + ", " : "") + "uid " +
                             std::to_string(found.st_uid);
   if (is_locked(file.number())) {
-    return refuse(ErrorKind::kInUse, path, "a live engine has this instance: " + owner);
+    return refuse(ErrorKind::kInUse, path, "a live engine has it: " + owner);
   }
   if (found.st_uid != ::geteuid()) {
-    return refuse(ErrorKind::kInUse, path, "the segment belongs to another user: " + owner);
+    return refuse(ErrorKind::kInUse, path, "belongs to another user: " + owner);
   }
   if (!is_ours && found.st_size != 0) {
     return refuse(ErrorKind::kUnreadable, path, "is not a segment; remove or rename it");
   }
-  const std::string incarnation =
-      is_ours ? incarnation_text(header.incarnation) : incarnation_text(new_incarnation());
-  if (::rename(path.c_str(), dead_path_of(path, incarnation).c_str()) != 0) {
+  Predecessor predecessor{true, {}};
+  if (is_ours) predecessor.incarnation = header.incarnation;
+  return predecessor;
+}
+
+}  // namespace
+
+Result<void> check_predecessor(const std::filesystem::path& path) {
+  if (const Result<Predecessor> found = examine(path); !found) return found.error();
+  return {};
+}
+
+Result<void> retire_predecessor(const std::filesystem::path& path) {
+  const Result<Predecessor> found = examine(path);
+  if (!found) return found.error();
+  if (!found->is_there) return {};
+  const Incarnation incarnation = found->incarnation.value_or(new_incarnation());
+  if (::rename(path.c_str(), dead_path_of(path, incarnation_text(incarnation)).c_str()) != 0) {
     return system_error(path, "the dead segment cannot be renamed");
   }
   remove_old_dead(path);

@@ -4,7 +4,7 @@
 // Writer   an unnamed file is created, filled, locked and only then linked to its name, so that
 //          no reader ever sees a half-built segment.
 // Crash    before the link nothing remains; after it the segment is whole, and its lock says dead.
-// Requires the InstanceLock of the path is held during every call.
+// Requires the OwnerLock of the path is held during every call but check_predecessor.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +15,12 @@
 
 namespace vitrine::shm {
 
+// Whether what is at `path` may be replaced: nothing, or a dead segment of one's own. kInUse: it is
+// alive or another user's, whom the text names.
+Result<void> check_predecessor(const std::filesystem::path& path);
+
 // Renames a dead predecessor at `path` to its .dead name and removes all but the 3 newest dead
-// segments of the instance. kInUse: the predecessor is alive or another user's.
+// segments of the instance. Errors as check_predecessor.
 Result<void> retire_predecessor(const std::filesystem::path& path);
 
 // An unnamed file of `size_bytes` in the directory of `path`, its pages reserved: a full file

@@ -12,8 +12,8 @@
 
 #include "shm/clock.h"
 #include "shm/file_descriptor.h"
-#include "shm/instance_lock_writer.h"
 #include "shm/lost_page_writer.h"
+#include "shm/owner_lock_writer.h"
 #include "shm/paths.h"
 #include "shm/protocol.h"
 #include "shm/publication_writer.h"
@@ -56,12 +56,12 @@ Result<SegmentPages> create_pages(const std::filesystem::path& path, std::size_t
 
 }  // namespace
 
-// The instance is given up last.
+// The name is given up last.
 struct SegmentWriter::State {
   SegmentOptions options;
   SegmentPlan plan;
   Incarnation incarnation;
-  std::optional<InstanceLock> instance_lock;
+  std::optional<OwnerLock> owner_lock;
   SegmentPages pages;
   HotLines* hot = nullptr;
   std::uint64_t* ring_head = nullptr;
@@ -83,6 +83,7 @@ struct SegmentWriter::State {
     });
   }
 
+  Result<void> take_lock();
   void exchange_pages(SegmentPages& fresh);
   void write_event(const Event& event) noexcept;
   void write_events_again(const std::uint64_t* old_ring) noexcept;
@@ -90,6 +91,14 @@ struct SegmentWriter::State {
     return link_to_name(pages.file, options.path, {options.mode, options.group});
   }
 };
+
+Result<void> SegmentWriter::State::take_lock() {
+  Result<OwnerLock> lock =
+      OwnerLock::take(lock_path_of(options.path), Owned::kSegment, options.path.string());
+  if (!lock) return lock.error();
+  owner_lock = std::move(*lock);
+  return {};
+}
 
 // Writes all that is known into the fresh pages and goes on there; gives back the old ones.
 void SegmentWriter::State::exchange_pages(SegmentPages& fresh) {
@@ -144,9 +153,9 @@ SegmentWriter::~SegmentWriter() = default;
 
 Result<SegmentWriter> SegmentWriter::publish_named(const SegmentOptions& options) {
   auto state = std::make_unique<State>(options);
-  Result<InstanceLock> lock = InstanceLock::take(options.path);
-  if (!lock) return lock.error();
-  state->instance_lock = std::move(*lock);
+  // First a look: nothing is left beside a file that is not to be replaced.
+  if (Result<void> fine = check_predecessor(options.path); !fine) return fine.error();
+  if (Result<void> taken = state->take_lock(); !taken) return taken.error();
   if (Result<void> retired = retire_predecessor(options.path); !retired) return retired.error();
   Result<SegmentPages> pages = create_pages(options.path, state->plan.total_bytes);
   if (!pages) return pages.error();
@@ -159,10 +168,8 @@ Result<SegmentWriter> SegmentWriter::publish_named(const SegmentOptions& options
 }
 
 Result<void> SegmentWriter::publish_again(std::mutex& state_mutex) {
-  if (state_->instance_lock->is_name_lost(path())) {
-    Result<InstanceLock> lock = InstanceLock::take(path());
-    if (!lock) return lock.error();
-    state_->instance_lock = std::move(*lock);
+  if (state_->owner_lock->is_name_lost()) {
+    if (Result<void> taken = state_->take_lock(); !taken) return taken.error();
   }
   Result<SegmentPages> pages = create_pages(path(), state_->plan.total_bytes);
   if (!pages) return pages.error();

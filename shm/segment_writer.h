@@ -30,7 +30,7 @@ class Transaction;
 
 class SegmentWriter {
  public:
-  // Takes the instance, retires a dead predecessor and publishes a new segment under
+  // Takes the name, retires a dead predecessor and publishes a new segment under
   // `options.path`. Errors: kInUse (another live engine, or another user's segment), kUnreadable,
   // kSystem (no room, no permission).
   static Result<SegmentWriter> publish_named(const SegmentOptions& options);

@@ -54,8 +54,11 @@ class ApiFixture {
 
  private:
   std::size_t spooled_files() const {
-    return static_cast<std::size_t>(
-        std::distance(std::filesystem::directory_iterator(scratch_ / "spool"), {}));
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(scratch_ / "spool")) {
+      files += entry.path().extension() == ".wtns";
+    }
+    return files;
   }
 
   ScratchFolder scratch_;
@@ -288,23 +291,6 @@ TEST_CASE("pause, resume and drain are asked for by POST") {
   CHECK_FALSE(api.has_drained());
   CHECK(client.send("POST", "/v1/drain", "", "").status == 202);
   CHECK(api.has_drained());
-}
-
-TEST_CASE("the socket belongs to its user and group, and replaces only a leftover socket") {
-  const ScratchFolder scratch;
-  const auto path = scratch / "a.sock";
-  struct stat found {};
-  {
-    const ApiSocket first = ApiSocket::listen(path, "").value();
-    REQUIRE(::lstat(path.c_str(), &found) == 0);
-    CHECK((found.st_mode & 07777) == 0660);
-    const ApiSocket second = ApiSocket::listen(path, "").value();
-  }
-  CHECK_FALSE(std::filesystem::exists(path));
-  std::ofstream(path) << "something else";
-  CHECK(ApiSocket::listen(path, "").has_error());
-  CHECK(ApiSocket::listen(scratch / std::string(200, 'x'), "").has_error());
-  CHECK(ApiSocket::listen(scratch / "b.sock", "no-such-group").has_error());
 }
 
 TEST_CASE("a client that sends its head too slowly is cut off, others are not") {

@@ -123,12 +123,49 @@ TEST_CASE("sizes, durations and numbers are read exactly or refused") {
   CHECK(error_of("memory_budget = \"auto\"").empty());
   CHECK_THAT(error_of("memory_budget = \"512G\""), Contains("'512G'"));
   CHECK_THAT(error_of("memory_budget = -1"), Contains("'-1'"));
+  for (const std::string limit : {"memory_budget", "spool_limit", "upload_limit"}) {
+    CHECK_THAT(error_of(limit + " = 0"), Contains(limit + " = '0'") && Contains("more than 0"));
+  }
+  CHECK(error_of("memory_safety_margin = 0").empty());
   CHECK_THAT(error_of("drain_timeout = 25"), Contains("drain_timeout"));
   CHECK_THAT(error_of("threads = 1.5"), Contains("threads"));
   CHECK_THAT(error_of("threads = 100000"), Contains("0 to 1024"));
   CHECK_THAT(error_of("backend = \"gpu\""), Contains("auto cpu cuda"));
   CHECK_THAT(error_of("shm_mode = \"0777\""), Contains("octal"));
   CHECK_THAT(error_of("witness_directories = [\"relative\"]"), Contains("absolute"));
+}
+
+TEST_CASE("a relative path begins at the file that names it, else at the current folder") {
+  Sources sources;
+  sources.write("main.toml", "[engine]\nsocket = \"a/../y.sock\"\nsegment = \"/dev/shm/s\"\n");
+  sources.request.flags = {{"spool_directory", "spool"}};
+  const auto loaded = sources.load();
+  REQUIRE(loaded.has_value());
+  CHECK(loaded->configuration.socket == sources.path("y.sock"));
+  CHECK(loaded->configuration.segment == "/dev/shm/s");
+  CHECK(loaded->configuration.spool_directory == std::filesystem::current_path() / "spool");
+  for (const std::string setting : {"segment", "socket", "spool_directory"}) {
+    sources.request.flags = {{setting, "folder/"}};
+    CHECK_THAT(sources.error(), Contains("'folder/'") && Contains("ends in a name"));
+  }
+}
+
+TEST_CASE("a circuit that flags give twice is refused, one that a file gives is changed") {
+  Sources sources;
+  sources.write("main.toml", "[circuit.a]\nzkey = \"/a\"\n");
+  sources.request.circuits = {"a=/b"};
+  CHECK(sources.load()->configuration.circuits.at(0).zkey == "/b");
+  sources.request.circuits = {"a=/b", "a=/c"};
+  CHECK_THAT(sources.error(), Contains("--circuit") && Contains("'a' is given more than once"));
+}
+
+TEST_CASE("an empty variable counts as unset") {
+  Sources sources;
+  sources.write("main.toml", "[engine]\nthreads = 3\n");
+  sources.environment["VITRINE_THREADS"] = "";
+  const auto loaded = sources.load();
+  REQUIRE(loaded.has_value());
+  CHECK(loaded->configuration.threads == 3);
 }
 
 TEST_CASE("a file that --config names must be there") {

@@ -154,6 +154,33 @@ TEST_CASE("a corrupt key fails its jobs and shows why; other circuits go on") {
   fixture.check_quiet();
 }
 
+TEST_CASE("the engine is degraded while a configured circuit cannot be proved") {
+  const ScratchFolder scratch;
+  ContainerBytes key(circuit_folder("bn128", "demo") / "circuit.zkey");
+  key.flip_bit(8 * (key.section(5).begin + 40));
+  key.write(scratch / "bad.zkey");
+  EngineFixture fixture({}, [&](EngineOptions& options) {
+    options.configuration.circuits.push_back({"bad", scratch / "bad.zkey", "bad", false, false});
+  });
+  const auto prove_bad = [&] {
+    JobRequest request;
+    request.circuit = "bad";
+    request.witnesses.push_back({circuit_folder("bn128", "demo") / "witness.1.wtns", nullptr});
+    return fixture.final_status(fixture.engine().submit(std::move(request)).value()).record.state;
+  };
+  CHECK(fixture.snapshot().life == shm::EngineLife::kReady);  // its header is good
+  for (int tries = 0; tries < 2; ++tries) {
+    CHECK(prove_bad() == JobState::kFailed);
+    const shm::Snapshot seen = fixture.snapshot();
+    CHECK(seen.life == shm::EngineLife::kDegraded);
+    CHECK_THAT(std::string(seen.engine().degraded_reason.view()), Contains("circuit bad: "));
+  }
+  std::filesystem::copy_file(circuit_folder("bn128", "demo") / "circuit.zkey", scratch / "bad.zkey",
+                             std::filesystem::copy_options::overwrite_existing);
+  CHECK(prove_bad() == JobState::kDone);
+  CHECK(fixture.snapshot().life == shm::EngineLife::kReady);
+}
+
 // Holds the first call of one stage until the gate opens.
 ScriptedBackend::Script hold(ScriptedStage held, Gate& gate) {
   return [held, &gate](ScriptedStage stage, unsigned call) -> Result<void> {

@@ -2,10 +2,10 @@
 #include "engine/spool.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <fstream>
-#include <iterator>
 
 #include "tests/engine/container_bytes.h"
 #include "tests/scratch_folder.h"
@@ -21,8 +21,12 @@ unsigned mode_of(const std::filesystem::path& path) {
   return found.st_mode & 07777;
 }
 
-std::size_t files_in(const std::filesystem::path& folder) {
-  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+std::size_t witnesses_in(const std::filesystem::path& folder) {
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    files += entry.path().extension() == ".wtns";
+  }
+  return files;
 }
 
 WitnessFile stored(Spool& spool, const std::string& bytes) {
@@ -46,7 +50,7 @@ TEST_CASE("a witness in the spool is private, and goes with its last holder") {
     witness = {};
     CHECK(std::filesystem::exists(holder.path));
   }
-  CHECK(files_in(scratch / "spool") == 0);
+  CHECK(witnesses_in(scratch / "spool") == 0);
   CHECK((*spool)->used_bytes() == 0);
 }
 
@@ -57,7 +61,7 @@ TEST_CASE("a witness that was not finished leaves nothing behind") {
     auto file = (*spool)->create();
     REQUIRE((*file)->append(std::string("half")).has_value());
   }
-  CHECK(files_in(scratch / "spool") == 0);
+  CHECK(witnesses_in(scratch / "spool") == 0);
 }
 
 TEST_CASE("a full spool refuses with the numbers and has room again later") {
@@ -79,7 +83,19 @@ TEST_CASE("what a dead engine left in the spool is removed") {
   std::ofstream(scratch / "spool/7.wtns") << "secret";
   const auto spool = Spool::open(scratch / "spool", 10);
   REQUIRE(spool.has_value());
-  CHECK(files_in(scratch / "spool") == 0);
+  CHECK(witnesses_in(scratch / "spool") == 0);
+}
+
+TEST_CASE("a spool that a live engine has is refused, and loses nothing") {
+  const ScratchFolder scratch;
+  auto first = Spool::open(scratch / "spool", 100);
+  const WitnessFile witness = stored(**first, "secret");
+  const auto second = Spool::open(scratch / "spool", 100);
+  REQUIRE(second.has_error());
+  CHECK(second.error().kind == StartFailure::Kind::kInUse);
+  CHECK_THAT(second.error().text, Contains((scratch / "spool").string()) &&
+                                      Contains("PID " + std::to_string(::getpid())));
+  CHECK(std::filesystem::exists(witness.path));
 }
 
 TEST_CASE("a spool that is a link or a file is refused") {

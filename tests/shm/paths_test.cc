@@ -45,6 +45,7 @@ TEST_CASE("Shared memory and service directories have their own names for an ins
   CHECK(segment_path_in("/run/vitrine", "main") == "/run/vitrine/main.segment");
   CHECK(lock_path_of("/dev/shm/vitrine.main") == "/dev/shm/vitrine.main.lock");
   CHECK(lock_path_of("/run/vitrine/main.segment") == "/run/vitrine/main.lock");
+  CHECK(lock_path_of("/run/vitrine/main.sock") == "/run/vitrine/main.lock");
   CHECK(dead_path_of("/dev/shm/vitrine.main", kIncarnation) ==
         "/dev/shm/vitrine.main." + kIncarnation + ".dead");
 }
@@ -61,6 +62,7 @@ TEST_CASE("A session's engine listens in the session's runtime directory") {
   EnvironmentValue unset("RUNTIME_DIRECTORY", nullptr);
   EnvironmentValue session("XDG_RUNTIME_DIR", "/run/user/7");
   CHECK(default_socket_path("main") == "/run/user/7/vitrine/main.sock");
+  CHECK(instance_lock_path("main") == "/run/user/7/vitrine/main.lock");
 }
 
 TEST_CASE("A path that is given goes before the environment, and that before the search") {

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "shm/owner_lock_writer.h"
 #include "shm/paths.h"
 #include "shm/segment_reader.h"
 #include "shm/segment_writer.h"
@@ -100,16 +101,84 @@ TEST_CASE("what stands in the name's place is refused, not replaced") {
     REQUIRE(writer.has_error());
     CHECK(writer.error().text.find(options.path.string()) != std::string::npos);
     CHECK(fs::file_size(options.path) == 16);
+    CHECK(files_in(scratch, ".lock").empty());
   }
   SECTION("a directory") {
     fs::create_directory(options.path);
     CHECK(SegmentWriter::publish_named(options).has_error());
+    CHECK(files_in(scratch, ".lock").empty());
+  }
+  SECTION("a file of somebody's in the lock's place") {
+    std::ofstream(lock_path_of(options.path)) << std::string(100, 'x');
+    CHECK(SegmentWriter::publish_named(options).error().kind == ErrorKind::kUnreadable);
+    CHECK(read_whole(lock_path_of(options.path)) == std::string(100, 'x'));
   }
   SECTION("a link in the lock's place") {
     fs::create_symlink(scratch / "elsewhere", lock_path_of(options.path));
     CHECK(SegmentWriter::publish_named(options).has_error());
     CHECK_FALSE(fs::exists(scratch / "elsewhere"));
   }
+}
+
+TEST_CASE("what belongs to another user is refused, and its owner named") {
+  if (::geteuid() != 0) {
+    WARN("not tested: only root can become another user");
+    return;
+  }
+  constexpr uid_t kOther = 65534;
+  const SharedScratchFolder scratch;
+  fs::permissions(scratch.path(), fs::perms::all | fs::perms::sticky_bit);
+  const auto options = small_segment(scratch / "test.segment");
+  const auto refusal_of_other = [&](const std::string& owner) {
+    return status_of_child([&] {
+      if (::setuid(kOther) != 0) return 2;
+      const auto writer = SegmentWriter::publish_named(options);
+      if (writer || writer.error().kind != ErrorKind::kInUse) return 1;
+      return writer.error().text.find(owner) != std::string::npos ? 0 : 3;
+    });
+  };
+  SECTION("a live segment that it cannot read") {
+    const auto writer = publish(options);
+    CHECK(refusal_of_other("uid 0") == 0);
+  }
+  SECTION("a live segment that it can read") {
+    auto readable = options;
+    readable.mode = 0644;
+    const auto writer = publish(readable);
+    CHECK(refusal_of_other("PID " + std::to_string(::getpid()) + ", uid 0") == 0);
+  }
+  SECTION("a live segment without its name") {
+    const auto writer = publish(options);
+    fs::remove(options.path);
+    CHECK(refusal_of_other("uid 0") == 0);
+  }
+  SECTION("another user's, for root") {
+    CHECK(status_of_child([&] {
+            if (::setuid(kOther) != 0) return 2;
+            return SegmentWriter::publish_named(options) ? 0 : 1;
+          }) == 0);
+    const auto writer = SegmentWriter::publish_named(options);
+    REQUIRE(writer.has_error());
+    CHECK(writer.error().kind == ErrorKind::kInUse);
+    CHECK_THAT(writer.error().text, Catch::Contains("uid 65534"));
+    fs::remove(options.path);
+    CHECK(SegmentWriter::publish_named(options).error().kind == ErrorKind::kInUse);
+  }
+}
+
+TEST_CASE("one lock file guards several things, each alone") {
+  const SharedScratchFolder scratch;
+  const fs::path file = scratch / "x.lock";
+  const auto instance = OwnerLock::take(file, Owned::kInstance, "the instance");
+  const auto socket = OwnerLock::take(file, Owned::kSocket, "the socket");
+  REQUIRE((instance.has_value() && socket.has_value()));
+  const auto again = OwnerLock::take(file, Owned::kSocket, "the socket");
+  REQUIRE(again.has_error());
+  CHECK_THAT(again.error().text,
+             Catch::Contains("the socket") &&
+                 Catch::Contains("PID " + std::to_string(::getpid()) + ", uid"));
+  socket->remove_file();  // its other line is owned
+  CHECK_FALSE(instance->is_name_lost());
 }
 
 TEST_CASE("of engines that start at the same moment exactly one gets the instance") {

@@ -11,6 +11,7 @@
 #include <boost/json.hpp>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <thread>
 
@@ -37,7 +38,12 @@ constexpr auto kPatience = std::chrono::seconds(60);
 
 }  // namespace
 
-Site::Site() { std::ofstream(scratch / "empty.toml") << ""; }
+Site::Site() {
+  std::ofstream(scratch / "empty.toml") << "";
+  // The instances of one test have nothing to do with those of others on this host.
+  ::unsetenv("RUNTIME_DIRECTORY");
+  ::setenv("XDG_RUNTIME_DIR", scratch.path().c_str(), 1);
+}
 
 std::vector<std::string> Site::arguments(const std::vector<std::string>& more) const {
   const auto key = engine::testing::circuit_folder("bn128", "demo") / "circuit.zkey";

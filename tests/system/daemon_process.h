@@ -18,7 +18,8 @@ namespace vitrine::system_test {
 using engine::testing::ApiAnswer;
 using engine::testing::ApiClient;
 
-// The folders and names that incarnations of one instance share.
+// The folders and names that incarnations of one instance share. The newest site is where this
+// process' engines have their runtime directory.
 struct Site {
   Site();
 
@@ -27,6 +28,7 @@ struct Site {
   std::filesystem::path segment() const { return scratch / "system.segment"; }
   std::filesystem::path socket() const { return scratch / "api.sock"; }
   std::filesystem::path spool() const { return scratch / "spool"; }
+  std::filesystem::path instance_lock() const { return scratch / "vitrine/system.lock"; }
   // With the committed circuit `demo` (bn128); a flag of `more` goes before ours.
   std::vector<std::string> arguments(const std::vector<std::string>& more = {}) const;
 };

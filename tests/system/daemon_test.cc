@@ -40,6 +40,14 @@ std::uint64_t done_partitions(const shm::Snapshot& snapshot) {
   return counters.empty() ? 0 : counters[0].partitions_done;
 }
 
+std::size_t files_in(const std::filesystem::path& folder, const std::string& ending) {
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    files += entry.path().extension() == ending;
+  }
+  return files;
+}
+
 TEST_CASE("ten partitions are proved while every snapshot keeps the invariants") {
   const Site site;
   RunningDaemon daemon(site);
@@ -86,18 +94,16 @@ TEST_CASE("an engine killed in mid-proof leaves its last state, and the next one
   const std::string job = submit(site, 2);
   CHECK(std::stoull(job) > std::stoull(killed_job));
   CHECK(final_state(site, job) == "done");
-  std::size_t dead = 0;
+  CHECK(files_in(site.scratch.path(), ".dead") == 1);
   for (const auto& entry : std::filesystem::directory_iterator(site.scratch.path())) {
     if (entry.path().extension() != ".dead") continue;
-    ++dead;
     auto box = shm::SegmentReader::open_file(entry.path());
     REQUIRE(box.has_value());
     shm::Snapshot kept;
     REQUIRE(box->snapshot(kept).has_value());
     CHECK(kept.commit == last_commit);
   }
-  CHECK(dead == 1);
-  CHECK(std::distance(std::filesystem::directory_iterator(site.spool()), {}) == 0);
+  CHECK(files_in(site.spool(), ".wtns") == 0);
 }
 
 TEST_CASE("a second engine of a live instance is refused and names the first") {
@@ -185,6 +191,12 @@ TEST_CASE("wrong arguments and configurations give one line and exit 2") {
   end_with({"--config", "/absent.toml"}, "/absent.toml");
   end_with(site.arguments({"--drain-timeout", "25"}), "drain_timeout");
   end_with(site.arguments({"--shm-group", "no-such-group"}), "no-such-group");
+  for (const std::string setting : {"--shm-group", "--socket-group"}) {
+    end_with(site.arguments({setting, "no-such-group", "--check-config"}), "no-such-group");
+  }
+  end_with(site.arguments({"--memory-budget", "auto", "--memory-safety-margin", "1000000GiB",
+                           "--check-config"}),
+           "leaves nothing");
   end_with(site.arguments({"--circuit", "demo"}), "ID=FILE.zkey");
   std::ofstream(site.scratch / "bad.toml") << "[engine]\nmemory_budget = \"512G\"\n";
   end_with({"--config", site.scratch / "bad.toml"}, "bad.toml:2");
@@ -219,6 +231,32 @@ TEST_CASE("hostile keys and witnesses fail their jobs and leave the engine alive
   }
   CHECK(client.post_form("/v1/prove?circuit=demo", {good}).status == 200);
   CHECK(daemon.is_running());
+}
+
+TEST_CASE("circuits that cannot be proved are named at the start, and degrade the engine") {
+  const Site site;
+  const std::string fifo = site.scratch / "fifo.zkey";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  std::ofstream(site.scratch / "short.zkey") << "zkey";
+  RunningDaemon daemon(site, {"--circuit", "none=/none.zkey", "--circuit", "pipe=" + fifo,
+                              "--circuit", "short=" + (site.scratch / "short.zkey").string()});
+  CHECK_THAT(daemon.log(),
+             Contains("warning degraded: circuit none: /none.zkey: cannot be opened") &&
+                 Contains("warning degraded: circuit pipe: " + fifo) &&
+                 Contains("warning degraded: circuit short: ") &&
+                 !Contains("degraded: circuit demo"));
+  shm::Attachment attachment(shm::Target{.path = site.segment()});
+  const shm::Verdict verdict = attachment.observe().verdict;
+  CHECK(verdict.word == shm::VerdictWord::kDegraded);
+  CHECK_THAT(verdict.reason, Contains("circuit none: /none.zkey"));
+  CHECK(final_state(site, submit(site, 1)) == "done");
+}
+
+TEST_CASE("a circuit that needs more than the budget is named at the start") {
+  const Site site;
+  RunningDaemon daemon(site, {"--memory-budget", "1"});
+  CHECK_THAT(daemon.log(),
+             Contains("degraded: circuit demo needs ") && Contains("the budget is 1 bytes"));
 }
 
 TEST_CASE("a full tmpfs costs the engine its segment, not its work") {

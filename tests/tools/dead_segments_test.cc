@@ -6,7 +6,8 @@
 #include <fstream>
 
 #include "shm/discovery.h"
-#include "shm/instance_lock_writer.h"
+#include "shm/owner_lock_writer.h"
+#include "shm/paths.h"
 #include "tests/scratch_folder.h"
 #include "tests/tools/test_engine.h"
 
@@ -64,7 +65,8 @@ TEST_CASE("the black box of a replaced engine goes while its successor lives", "
 TEST_CASE("a name is not taken from an engine that is about to have it", "[gc]") {
   const SharedScratchFolder scratch;
   { const shm::SegmentWriter dead = publish_engine(scratch.path(), "e"); }
-  const auto starting = shm::InstanceLock::take(path_in(scratch, "e"));
+  const auto starting =
+      shm::OwnerLock::take(shm::lock_path_of(path_in(scratch, "e")), shm::Owned::kSegment, "e");
   REQUIRE(starting.has_value());
   const auto segments = collect(scratch, Removal::kRemove);
   REQUIRE(segments.size() == 1);

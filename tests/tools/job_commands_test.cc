@@ -36,6 +36,8 @@ class RunningEngine {
     if (pid_ != 0) return;
     const std::string log = folder + "/log";
     if (freopen(log.c_str(), "a", stderr) == nullptr) _exit(126);
+    unsetenv("RUNTIME_DIRECTORY");
+    setenv("XDG_RUNTIME_DIR", folder.c_str(), 1);
     execl(VITRINE_BIN "/vitrined", "vitrined", "--instance", "tools-test", "--segment",
           segment().c_str(), "--socket", (folder + "/s.sock").c_str(), "--spool-directory",
           (folder + "/spool").c_str(), "--circuit", ("demo=" + kData + "circuit.zkey").c_str(),

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a configured circuit cannot be proved, and that the engine says so before a job asks.
+//
+// Threads: inside a change.
+#pragma once
+
+#include <optional>
+
+#include "engine/job_request.h"
+#include "engine/state.h"
+
+namespace vitrine::engine {
+
+// Why no job of the circuit can be taken as long as the engine runs: its key's header could not be
+// read at the start, or it needs more than the budget.
+[[nodiscard]] std::optional<Refusal> lasting_refusal(const EngineModel& model,
+                                                     const Circuit& circuit);
+
+// Degrades the engine while the circuit cannot be proved, and takes that back when a load went
+// well. After the start and after each load.
+void judge_circuit(Change& change, Circuit& circuit);
+
+}  // namespace vitrine::engine
