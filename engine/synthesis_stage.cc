@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "engine/exception_guard.h"
@@ -17,6 +18,7 @@ struct SynthesisWork {
   Partition* partition;
   std::shared_ptr<const ProvingKey> key;
   std::filesystem::path witness;
+  std::string label;  // of the witness, in errors
 };
 
 std::optional<SynthesisWork> take_granted(EngineState& state) {
@@ -26,14 +28,15 @@ std::optional<SynthesisWork> take_granted(EngineState& state) {
         if (change.model().stopping) return std::nullopt;
         Partition& partition = *change.model().granted.front();
         start_synthesis(change, partition);
-        return SynthesisWork{&partition, partition.job->circuit->key, partition.witness.path};
+        return SynthesisWork{&partition, partition.job->circuit->key, partition.witness.path,
+                             witness_label(partition.number, partition.witness)};
       });
 }
 
 Result<std::unique_ptr<Synthesized>> make(const SynthesisWork& work, Backend& backend,
                                           kernels::ThreadPool& threads) {
   const StageContext context{threads, work.partition->job->cancelled};
-  auto witness = read_witness(work.witness, work.key->shape);
+  auto witness = read_witness(work.witness, work.key->shape, work.label);
   if (!witness) return witness.error();
   if (context.cancelled.load(std::memory_order_relaxed)) return cancelled_error();
   auto values = backend.synthesize(*work.key, *witness, context);

@@ -6,6 +6,7 @@ namespace vitrine::engine::testing {
 namespace {
 
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 
 TEST_CASE("an empty witness of a form is refused by its number, never left out") {
   ApiFixture api;
@@ -44,6 +45,28 @@ TEST_CASE("a body that is no form says so") {
   CHECK_THAT(post(form, form_of("w", "x").substr(0, 80)), Contains("not multipart/form-data"));
   CHECK_THAT(post("multipart/form-data", form_of("w", "x")), Contains("boundary"));
   api.await_empty_spool();
+}
+
+TEST_CASE("a failure names the client's file and the partition, never the engine's copy") {
+  ApiFixture api;
+  const auto failure_of = [&](const std::string& type, const std::string& body) {
+    const ApiAnswer accepted = api.client().send("POST", "/v1/jobs?circuit=demo", type, body);
+    REQUIRE(accepted.status == 202);
+    const json::object job = api.final_job(text_of(json::parse(accepted.body).as_object(), "job"));
+    CHECK(text_of(job, "state") == "failed");
+    const std::string failure = text_of(job, "failure");
+    CHECK_THAT(failure, !Contains("spool"));
+    return failure;
+  };
+  const std::string wrong = read_file(circuit_folder("bn128", "multiplier") / "witness.1.wtns");
+  const std::string form = "multipart/form-data; boundary=edge";
+  CHECK_THAT(failure_of(form, form_of("mine.wtns", wrong)),
+             StartsWith("witness 0 (mine.wtns): section 1: 4 values"));
+  CHECK_THAT(failure_of(form, form_of("a\xFF\xC2\x9B.wtns", "x")),
+             StartsWith("witness 0 (a\xEF\xBF\xBD?.wtns): "));
+  CHECK_THAT(failure_of(form, form_of(std::string(1000, 'n') + ".wtns", "x")),
+             StartsWith("witness 0 (...nn") && Contains("n.wtns): "));
+  CHECK_THAT(failure_of("application/octet-stream", wrong), StartsWith("witness 0: section 1"));
 }
 
 }  // namespace
