@@ -110,6 +110,43 @@ TEST_CASE("what is not understood is refused by name") {
   api.await_empty_spool();
 }
 
+TEST_CASE("a request that can be read in two ways is refused") {
+  ApiFixture api;
+  const ApiClient client = api.client();
+  const std::string w = witness(1);
+  const auto detail = [&](const std::string& target) {
+    const ApiAnswer answer = client.post_form(target, {w});
+    CHECK(answer.status == 400);
+    return detail_of(answer);
+  };
+  CHECK_THAT(detail("/v1/jobs?circuit=zz&circuit=demo"),
+             Contains("'circuit'") && Contains("twice"));
+  CHECK_THAT(detail("/v1/jobs?circuit=demo%00zz"), Contains("control character"));
+  CHECK_THAT(detail("/v1/jobs?circuit=demo&request_id=a%0Ab"), Contains("control character"));
+  const std::string framed =
+      "POST /v1/jobs?circuit=demo HTTP/1.1\r\nHost: v\r\nConnection: close\r\n"
+      "Content-Type: application/octet-stream\r\n";
+  for (const char* twice :
+       {"Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+        "Content-Length: 1\r\nContent-Length: 1\r\n\r\nx"}) {
+    INFO(twice);
+    CHECK(client.raw(framed + twice).status == 400);
+  }
+  const ApiAnswer unknown_state = client.get("/v1/jobs?state=foo");
+  CHECK(unknown_state.status == 400);
+  CHECK_THAT(detail_of(unknown_state), Contains("queued") && Contains("refused or lost"));
+  for (const char* target : {"/v1/circuits?x=1", "/v1/pause?x=1", "/v1/jobs/1?x=1"}) {
+    INFO(target);
+    const bool is_post = std::string(target).find("pause") != std::string::npos;
+    const ApiAnswer answer = client.send(is_post ? "POST" : "GET", target, "", "");
+    CHECK(answer.status == 400);
+    CHECK_THAT(detail_of(answer), Contains("'x'"));
+  }
+  CHECK(client.send("PUT", "/v1/jobs", "text/plain", "body").status == 405);
+  CHECK(client.send("PUT", "/v1/other", "text/plain", "body").status == 404);
+  CHECK(client.get("/v1/jobs").body.find("\"jobs\":[]") != std::string::npos);
+}
+
 TEST_CASE("bodies are bounded, however they are sent") {
   ApiFixture api;
   const std::string much(300 << 10, 'x');
