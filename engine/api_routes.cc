@@ -132,9 +132,11 @@ std::optional<shm::Priority> priority_from(std::string_view text) {
   return std::nullopt;
 }
 
-Result<JobRequest> job_request_of(ApiRequest& request, const Configuration& configuration) {
+// All but the witnesses.
+Result<JobRequest> job_head_of(const ApiRequest& request) {
   JobRequest job;
   job.circuit = value_or(request, "circuit", "");
+  if (job.circuit.empty()) return bad_input("parameter 'circuit' is missing");
   const auto priority = priority_from(value_or(request, "priority", "normal"));
   if (!priority) return bad_input("priority: expected low, normal, high or critical");
   job.priority = *priority;
@@ -143,27 +145,25 @@ Result<JobRequest> job_request_of(ApiRequest& request, const Configuration& conf
     return bad_input("request_id: longer than " + std::to_string(kRequestIdMax) + " bytes");
   }
   if (request.query.contains("deadline")) {
-    job.deadline_ns = parse_duration_ns(request.query["deadline"]);
+    job.deadline_ns = parse_duration_ns(request.query.at("deadline"));
     if (!job.deadline_ns) return bad_input("deadline: expected a duration such as 250ms, 5s, 10m");
   }
+  return job;
+}
+
+Result<JobRequest> job_request_of(ApiRequest& request, const Configuration& configuration) {
+  auto job = job_head_of(request);
+  if (!job) return job.error();
   if (request.json.empty()) {
-    job.witnesses = std::move(request.witnesses);
+    job->witnesses = std::move(request.witnesses);
     return job;
   }
   auto named = named_witnesses(request.json, configuration);
   if (!named) return named.error();
-  job.witnesses = std::move(*named);
+  job->witnesses = std::move(*named);
   return job;
 }
 
-bool takes_witnesses(const ApiRequest& request) {
-  return request.method == "POST" && (request.path == kJobs || request.path == kProve);
-}
-
-}  // namespace
-
-ApiResponse problem(unsigned status, const std::string& detail) {
-  static const std::map<unsigned, const char*> kTitles = {
 bool is_command(std::string_view path) {
   return path == "/v1/pause" || path == "/v1/resume" || path == "/v1/drain";
 }
@@ -223,6 +223,14 @@ std::string job_state_words() {
   return words;
 }
 
+bool takes_witnesses(const ApiRequest& request) {
+  return request.method == "POST" && (request.path == kJobs || request.path == kProve);
+}
+
+}  // namespace
+
+ApiResponse problem(unsigned status, const std::string& detail) {
+  static const std::map<unsigned, const char*> kTitles = {
       {400, "Bad Request"},           {404, "Not Found"},
       {405, "Method Not Allowed"},    {409, "Conflict"},
       {413, "Content Too Large"},     {415, "Unsupported Media Type"},
@@ -237,15 +245,15 @@ std::string job_state_words() {
 }
 
 std::optional<ApiResponse> ApiRoutes::refuse_early(const ApiRequest& head) {
+  if (auto wrong = wrong_resource(head)) return wrong;
   if (!takes_witnesses(head)) return std::nullopt;
   std::set<std::string_view> known = {"circuit", "priority", "deadline", "request_id"};
   if (head.path == kProve) known.insert("cancel_on_disconnect");
   if (auto unknown = unknown_parameter(head, known)) return unknown;
-  const std::string circuit = value_or(head, "circuit", "");
-  if (circuit.empty()) return problem(400, "parameter 'circuit' is missing");
-  if (const auto refusal = engine_.refusal_in_advance(circuit)) return refusal_response(*refusal);
-  return std::nullopt;
-  if (auto wrong = wrong_resource(head)) return wrong;
+  auto job = job_head_of(head);
+  if (!job) return problem(400, job.error().text);
+  const auto refusal = engine_.refuse_in_advance(std::move(*job));
+  return refusal ? std::optional(refusal_response(*refusal)) : std::nullopt;
 }
 
 ApiResponse ApiRoutes::answer(ApiRequest request) {

@@ -26,6 +26,7 @@ class ApiRoutes {
   // The answer that needs no body to be read: what is wrong with the request's head, or nothing. A
   // job that is refused here is counted; its request is not to be answered again.
   [[nodiscard]] std::optional<ApiResponse> refuse_early(const ApiRequest& head);
+  // Requires: refuse_early() had nothing against the request.
   [[nodiscard]] ApiResponse answer(ApiRequest request);
 
  private:

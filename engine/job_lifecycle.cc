@@ -222,6 +222,14 @@ std::optional<Refusal> expected_refusal(const EngineModel& model, std::string_vi
 }
 
 void grant_partition(Change& change, Partition& partition, Reservation reserved) {
+std::optional<Refusal> refuse_in_advance(Change& change, JobId id, JobRequest& request) {
+  Circuit* circuit = change.model().keys.find(request.circuit);
+  if (circuit == nullptr) return unknown_circuit(request.circuit);
+  auto refusal = circuit_refusal(change.model(), *circuit);
+  if (refusal) count_refusal(change, id, *circuit, request, *refusal);
+  return refusal;
+}
+
   Job& job = *partition.job;
   assert(partition.number == job.next_pending);
   ++job.next_pending;

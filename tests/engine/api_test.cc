@@ -147,6 +147,61 @@ TEST_CASE("a request that can be read in two ways is refused") {
   CHECK(client.get("/v1/jobs").body.find("\"jobs\":[]") != std::string::npos);
 }
 
+class LineJournal : public Journal {
+ public:
+  void write(const JournalEntry& entry) override {
+    if (entry.what == "job refused") ++refusals;
+  }
+  std::atomic<unsigned> refusals{0};
+};
+
+unsigned refuse_events(EngineFixture& engine) {
+  auto reader = shm::SegmentReader::attach(engine.engine().segment().path());
+  REQUIRE(reader.has_value());
+  const auto batch = reader->events_after(0, 1000);
+  return static_cast<unsigned>(
+      std::count_if(batch->events.begin(), batch->events.end(),
+                    [](const shm::Event& event) { return event.type == shm::EventType::kRefuse; }));
+}
+
+TEST_CASE("each job refused before its upload is counted, shown and logged once") {
+  LineJournal journal;
+  ApiFixture api({}, [&](EngineOptions& options) {
+    options.configuration.memory_budget_bytes = std::uint64_t{100} << 10;
+    options.journal = &journal;
+  });
+  const std::string w = witness(1);
+  for (unsigned refused = 1; refused <= 3; ++refused) {
+    const ApiAnswer answer =
+        api.client().post_form("/v1/jobs?circuit=demo&request_id=mine&priority=high", {w});
+    CHECK(answer.status == 422);
+    const auto seen = api.engine().snapshot();
+    const auto& kind = seen.rows<shm::CountersRecord>().at(0);
+    CHECK(kind.submitted == refused);
+    CHECK(kind.refused == refused);
+    CHECK(seen.memory().refused_impossible == refused);
+    CHECK(refuse_events(api.engine()) == refused);
+    CHECK(journal.refusals == refused);
+  }
+  const json::object listed =
+      json::parse(api.client().get("/v1/jobs?state=refused").body).as_object();
+  REQUIRE(listed.at("jobs").as_array().size() == 3);
+  const json::object& job = listed.at("jobs").as_array()[0].as_object();
+  CHECK(text_of(job, "request") == "mine");
+  CHECK_THAT(text_of(job, "failure"), Contains("bytes"));
+  CHECK(api.client().post_form("/v1/jobs?circuit=absent", {w}).status == 404);
+  CHECK(api.client().post_form("/v1/jobs?circuit=demo&deadline=x", {w}).status == 400);
+  CHECK(api.engine().snapshot().rows<shm::CountersRecord>().at(0).submitted == 3);
+}
+
+TEST_CASE("a draining engine refuses with 503 and counts it") {
+  ApiFixture api;
+  CHECK(api.engine().engine().drain(std::chrono::steady_clock::now()));
+  CHECK(api.client().post_form("/v1/jobs?circuit=demo", {witness(1)}).status == 503);
+  CHECK(api.engine().snapshot().rows<shm::CountersRecord>().at(0).refused == 1);
+  CHECK(refuse_events(api.engine()) == 1);
+}
+
 TEST_CASE("bodies are bounded, however they are sent") {
   ApiFixture api;
   const std::string much(300 << 10, 'x');
@@ -205,6 +260,7 @@ TEST_CASE("a full queue answers 429 and when to come again; an impossible job 42
   const ApiAnswer full = post();
   CHECK(full.status == 429);
   CHECK(full.header("Retry-After") == "1");
+  CHECK(api.engine().snapshot().rows<shm::CountersRecord>().at(1).refused == 1);
   const ApiAnswer impossible = api.client().post_form("/v1/jobs?circuit=demo", {witness(1)});
   CHECK(impossible.status == 422);
   CHECK_THAT(detail_of(impossible), Contains(std::to_string(budget_bytes) + " bytes"));
