@@ -3,7 +3,9 @@
 #include "engine/engine.h"
 
 #include <catch2/catch.hpp>
+#include <map>
 #include <set>
+#include <thread>
 
 #include "engine/proof_json.h"
 #include "engine/text_file.h"
@@ -107,6 +109,41 @@ TEST_CASE("a key that is kept resident is loaded at the start") {
   CHECK(rows[0].loaded_bytes == rows[0].total_bytes);
   CHECK(loaded.memory().srs_bytes == rows[0].reserved_bytes);
   CHECK(loaded.memory().pce_bytes == rows[1].reserved_bytes);
+}
+
+// Keeps what is written, and lets others go first as often as it can.
+class YieldingJournal : public Journal {
+ public:
+  void write(const JournalEntry& entry) override {
+    if (entry.job != 0) lines[entry.job].emplace_back(entry.what);
+    std::this_thread::yield();
+  }
+  std::map<JobId, std::vector<std::string>> lines;
+};
+
+TEST_CASE("the log tells each job's changes in the order they were made") {
+  YieldingJournal journal;
+  {
+    EngineFixture fixture({}, [&](EngineOptions& options) { options.journal = &journal; });
+    Engine& engine = fixture.engine();
+    engine.set_pause(Engine::Pause::kOn);
+    std::atomic<bool> has_submitted{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        while (!has_submitted) {
+          for (const auto& job : engine.jobs()) (void)engine.cancel(job.job.value);
+        }
+      });
+    }
+    for (int i = 0; i < 400; ++i) (void)fixture.submit("multiplier", 1);
+    has_submitted = true;
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& job : engine.jobs()) (void)engine.cancel(job.job.value);
+  }
+  CHECK(journal.lines.size() == 400);
+  const std::vector<std::string> expected{"job queued", "job ended"};
+  for (const auto& [id, lines] : journal.lines) CHECK(lines == expected);
 }
 
 TEST_CASE("keys that are to be kept but do not fit together are loaded when there is room only") {
