@@ -297,7 +297,6 @@ void return_constraint_bytes(Change& change, Partition& partition) {
   EngineModel& model = change.model();
   partition.reserved.give_back(partition.job->circuit->working.constraint_values);
   set_stage(partition, PartitionStage::kFinishing, model.stages);
-  model.workers[*partition.worker].since = change.now();
   change.publish().bytes_returned(partition, model);
 }
 

@@ -111,6 +111,24 @@ TEST_CASE("a key that is kept resident is loaded at the start") {
   CHECK(loaded.memory().pce_bytes == rows[1].reserved_bytes);
 }
 
+TEST_CASE("a worker is busy since it took its partition, in every stage") {
+  Gate gate;
+  EngineFixture fixture([&gate](ScriptedStage stage, unsigned) -> Result<void> {
+    if (stage == ScriptedStage::kFinish) gate.pass();
+    return {};
+  });
+  const JobId id = fixture.submitted("demo", 1);
+  const auto finishing = fixture.snapshot_when([&](const shm::Snapshot& now) {
+    return now.partitions_of({id}).at(0).stage == shm::PartitionStage::kFinishing;
+  });
+  const shm::PartitionRecord partition = finishing.partitions_of({id}).at(0);
+  const auto& worker = finishing.rows<shm::WorkerRecord>().at(partition.worker.number());
+  CHECK(worker.stage == shm::PartitionStage::kFinishing);
+  CHECK(worker.since.ns == partition.gpu_pickup.ns);
+  gate.open();
+  CHECK(fixture.final_status(id).record.state == JobState::kDone);
+}
+
 // Keeps what is written, and lets others go first as often as it can.
 class YieldingJournal : public Journal {
  public:
