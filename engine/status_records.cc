@@ -36,7 +36,7 @@ shm::AllocationRecord allocation_of(const Circuit& circuit) {
   record.state = circuit.state;
   record.circuit = std::string_view(circuit.configuration.id);
   record.references = circuit.references;
-  record.keep_resident = 1;  // a loaded key stays: there is no eviction
+  record.keep_resident = circuit.configuration.keep_resident ? 1 : 0;
   record.state_since = circuit.state_since;
   record.last_used = circuit.last_used;
   record.hits = circuit.hits;

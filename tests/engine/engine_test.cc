@@ -111,6 +111,18 @@ TEST_CASE("a key that is kept resident is loaded at the start") {
   CHECK(loaded.memory().pce_bytes == rows[1].reserved_bytes);
 }
 
+TEST_CASE("only keys that are to be kept resident say so, loaded or not") {
+  EngineFixture fixture(
+      {}, [](EngineOptions& options) { options.configuration.circuits[0].keep_resident = true; });
+  fixture.final_status(fixture.submitted("multiplier", 1));
+  const auto circuits = fixture.engine().circuits();
+  CHECK(circuits.at(0).keep_resident == 1);
+  CHECK(circuits.at(1).keep_resident == 0);
+  CHECK(circuits.at(1).state == shm::AllocationState::kReady);
+  CHECK(circuits.at(2).keep_resident == 0);
+  CHECK(circuits.at(2).state == shm::AllocationState::kAbsent);
+}
+
 TEST_CASE("a worker is busy since it took its partition, in every stage") {
   Gate gate;
   EngineFixture fixture([&gate](ScriptedStage stage, unsigned) -> Result<void> {
