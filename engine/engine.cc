@@ -180,7 +180,7 @@ CancelOutcome Engine::cancel(JobId id) {
     Job* job = change.model().jobs.find(id);
     if (job == nullptr) return CancelOutcome::kUnknown;
     if (shm::is_final(job->state)) return CancelOutcome::kAlreadyFinal;
-    stop_job(change, *job, {ErrorClass::kCancelled, "cancelled by a client", {}, {}, {}});
+    stop_job(change, *job, {ErrorClass::kCancelled, "by a client", {}, {}, {}});
     return CancelOutcome::kStopping;
   });
 }

@@ -161,8 +161,9 @@ void finish_job(Change& change, Job& job) {
   change.model().jobs.retire(job);
   change.publish().job_finished(job);
   const bool is_done = job.state == JobState::kDone;
-  change.log(job, is_done ? "job done" : "job ended", is_done ? std::string() : job.failure->text,
-             is_done ? JournalLevel::kInfo : JournalLevel::kWarn);
+  if (is_done) return change.log(job, "job done");
+  const std::string error_class(error_class_name(job.failure->error_class));
+  change.log(job, "job ended", error_class + ": " + job.failure->text, JournalLevel::kWarn);
 }
 
 // After a partition ended: the job when its result is to be assembled now.
