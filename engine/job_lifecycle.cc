@@ -222,7 +222,6 @@ std::optional<Refusal> expected_refusal(const EngineModel& model, std::string_vi
   return unknown_circuit(circuit);
 }
 
-void grant_partition(Change& change, Partition& partition, Reservation reserved) {
 std::optional<Refusal> refuse_in_advance(Change& change, JobId id, JobRequest& request) {
   Circuit* circuit = change.model().keys.find(request.circuit);
   if (circuit == nullptr) return unknown_circuit(request.circuit);
@@ -231,6 +230,7 @@ std::optional<Refusal> refuse_in_advance(Change& change, JobId id, JobRequest& r
   return refusal;
 }
 
+void grant_partition(Change& change, Partition& partition, Reservation reserved) {
   Job& job = *partition.job;
   assert(partition.number == job.next_pending);
   ++job.next_pending;
@@ -326,6 +326,10 @@ Job* finish_partition(Change& change, Partition& partition, PartitionEnd end) {
     partition.failure_class = job.failure->error_class;
     close_partition(change, partition, PartitionStage::kCancelled);
     return settle_job(change, job);
+  }
+  if (end.error->error_class == ErrorClass::kVerifyFailed) {
+    change.model().keys.doubt(*job.circuit, change.now());
+    change.publish().key_doubted(*job.circuit);
   }
   close_partition(change, partition, PartitionStage::kFailed);
   change.log(partition, "partition failed", end.error->text, JournalLevel::kWarn);

@@ -42,6 +42,7 @@ shm::AllocationRecord allocation_of(const Circuit& circuit) {
   record.hits = circuit.hits;
   record.misses = circuit.misses;
   record.loads = circuit.loads;
+  record.evictions = circuit.drops;
   record.cause = std::string_view(circuit.cause);
   return record;
 }

@@ -44,12 +44,13 @@ Result<std::unique_ptr<Synthesized>> make(const SynthesisWork& work, Backend& ba
   return std::make_unique<Synthesized>(Synthesized{std::move(*witness), std::move(*values)});
 }
 
-void synthesize_one(EngineState& state, const SynthesisWork& work, Backend& backend,
+void synthesize_one(EngineState& state, SynthesisWork work, Backend& backend,
                     kernels::ThreadPool& threads) {
   auto made = guard_all("synthesis", [&] { return make(work, backend, threads); });
   if (made && work.partition->job->cancelled.load(std::memory_order_relaxed)) {
     made = cancelled_error();  // frees what was made before the bytes are given back
   }
+  work.key.reset();  // the same, should this be the last use of a key to be dropped
   state.change([&](Change& change) {
     Partition& partition = *work.partition;
     if (made && !partition.job->failure) {
@@ -65,7 +66,9 @@ void synthesize_one(EngineState& state, const SynthesisWork& work, Backend& back
 }  // namespace
 
 void run_synthesis(EngineState& state, Backend& backend, kernels::ThreadPool& threads) {
-  while (const auto work = take_granted(state)) synthesize_one(state, *work, backend, threads);
+  while (auto work = take_granted(state)) {
+    synthesize_one(state, std::move(*work), backend, threads);
+  }
 }
 
 }  // namespace vitrine::engine
