@@ -11,6 +11,7 @@
 #include "engine/api_json.h"
 #include "engine/quantities.h"
 #include "engine/result_assembly.h"
+#include "shm/printable_text.h"
 
 namespace vitrine::engine {
 namespace {
@@ -131,9 +132,11 @@ std::optional<shm::Priority> priority_from(std::string_view text) {
   return std::nullopt;
 }
 
-Result<JobRequest> job_request_of(ApiRequest& request, const Configuration& configuration) {
+// All but the witnesses.
+Result<JobRequest> job_head_of(const ApiRequest& request) {
   JobRequest job;
   job.circuit = value_or(request, "circuit", "");
+  if (job.circuit.empty()) return bad_input("parameter 'circuit' is missing");
   const auto priority = priority_from(value_or(request, "priority", "normal"));
   if (!priority) return bad_input("priority: expected low, normal, high or critical");
   job.priority = *priority;
@@ -142,17 +145,82 @@ Result<JobRequest> job_request_of(ApiRequest& request, const Configuration& conf
     return bad_input("request_id: longer than " + std::to_string(kRequestIdMax) + " bytes");
   }
   if (request.query.contains("deadline")) {
-    job.deadline_ns = parse_duration_ns(request.query["deadline"]);
+    job.deadline_ns = parse_duration_ns(request.query.at("deadline"));
     if (!job.deadline_ns) return bad_input("deadline: expected a duration such as 250ms, 5s, 10m");
   }
+  return job;
+}
+
+Result<JobRequest> job_request_of(ApiRequest& request, const Configuration& configuration) {
+  auto job = job_head_of(request);
+  if (!job) return job.error();
   if (request.json.empty()) {
-    job.witnesses = std::move(request.witnesses);
+    job->witnesses = std::move(request.witnesses);
     return job;
   }
   auto named = named_witnesses(request.json, configuration);
   if (!named) return named.error();
-  job.witnesses = std::move(*named);
+  job->witnesses = std::move(*named);
   return job;
+}
+
+bool is_command(std::string_view path) {
+  return path == "/v1/pause" || path == "/v1/resume" || path == "/v1/drain";
+}
+
+// `/v1/jobs/ID` and `/v1/jobs/ID/proof`.
+struct JobPath {
+  JobId id = 0;
+  bool wants_proof = false;
+};
+
+std::optional<JobPath> job_path(std::string_view path) {
+  constexpr std::string_view kProof = "/proof";
+  if (!path.starts_with(kJobs) || !path.substr(kJobs.size()).starts_with('/')) return std::nullopt;
+  std::string_view digits = path.substr(kJobs.size() + 1);
+  const bool wants_proof = digits.ends_with(kProof);
+  if (wants_proof) digits.remove_suffix(kProof.size());
+  const auto id = number_from<JobId>(digits);
+  return id ? std::optional(JobPath{*id, wants_proof}) : std::nullopt;
+}
+
+// What may be done with a resource; empty when there is none at the path.
+std::vector<std::string_view> methods_of(std::string_view path) {
+  if (path == kJobs) return {"GET", "POST"};
+  if (path == kProve || is_command(path)) return {"POST"};
+  if (path == kCircuits) return {"GET"};
+  const auto job = job_path(path);
+  if (!job) return {};
+  if (job->wants_proof) return {"GET"};
+  return {"GET", "DELETE"};
+}
+
+std::optional<ApiResponse> wrong_resource(const ApiRequest& head) {
+  const auto methods = methods_of(head.path);
+  if (methods.empty()) return problem(404, "no resource '" + head.path + "'");
+  std::string allowed;
+  for (const std::string_view method : methods) {
+    if (head.method == method) return std::nullopt;
+    allowed.append(allowed.empty() ? "" : ", ").append(method);
+  }
+  return method_not_allowed(allowed);
+}
+
+std::optional<shm::JobState> job_state_from(std::string_view text) {
+  for (std::size_t i = 1; i < kJobStateCount; ++i) {
+    const auto state = static_cast<shm::JobState>(i);
+    if (text == shm::word(state)) return state;
+  }
+  return std::nullopt;
+}
+
+std::string job_state_words() {
+  std::string words;
+  for (std::size_t i = 1; i < kJobStateCount; ++i) {
+    words.append(i == 1 ? "" : i + 1 == kJobStateCount ? " or " : ", ");
+    words.append(shm::word(static_cast<shm::JobState>(i)));
+  }
+  return words;
 }
 
 bool takes_witnesses(const ApiRequest& request) {
@@ -172,38 +240,32 @@ ApiResponse problem(unsigned status, const std::string& detail) {
   const json::object document{{"type", "about:blank"},
                               {"title", kTitles.at(status)},
                               {"status", status},
-                              {"detail", detail}};
+                              {"detail", shm::printable_text(detail)}};
   return {status, json::serialize(document) + "\n", "application/problem+json", {}};
 }
 
 std::optional<ApiResponse> ApiRoutes::refuse_early(const ApiRequest& head) {
+  if (auto wrong = wrong_resource(head)) return wrong;
   if (!takes_witnesses(head)) return std::nullopt;
   std::set<std::string_view> known = {"circuit", "priority", "deadline", "request_id"};
   if (head.path == kProve) known.insert("cancel_on_disconnect");
   if (auto unknown = unknown_parameter(head, known)) return unknown;
-  const std::string circuit = value_or(head, "circuit", "");
-  if (circuit.empty()) return problem(400, "parameter 'circuit' is missing");
-  if (const auto refusal = engine_.refusal_in_advance(circuit)) return refusal_response(*refusal);
-  return std::nullopt;
+  auto job = job_head_of(head);
+  if (!job) return problem(400, job.error().text);
+  const auto refusal = engine_.refuse_in_advance(std::move(*job));
+  return refusal ? std::optional(refusal_response(*refusal)) : std::nullopt;
 }
 
 ApiResponse ApiRoutes::answer(ApiRequest request) {
   const std::string_view path = request.path;
-  if (path == kJobs) {
-    if (request.method == "GET") return list_jobs(request);
-    return request.method == "POST" ? submit(request) : method_not_allowed("GET, POST");
-  }
-  if (path == kProve) {
-    return request.method == "POST" ? prove(request) : method_not_allowed("POST");
-  }
-  if (path == kCircuits) {
-    return request.method == "GET" ? list_circuits() : method_not_allowed("GET");
-  }
-  if (path.starts_with("/v1/jobs/")) return about_job(request, path.substr(kJobs.size() + 1));
-  if (path == "/v1/pause" || path == "/v1/resume" || path == "/v1/drain") {
-    return request.method == "POST" ? command(path.substr(4)) : method_not_allowed("POST");
-  }
-  return problem(404, "no resource '" + request.path + "'");
+  if (path == kJobs) return request.method == "GET" ? list_jobs(request) : submit(request);
+  if (path == kProve) return prove(request);
+  if (path == kCircuits) return list_circuits(request);
+  if (is_command(path)) return command(request, path.substr(4));
+  const auto job = job_path(path);
+  if (!job) return problem(404, "no resource '" + request.path + "'");
+  if (job->wants_proof) return show_proof(job->id, request);
+  return request.method == "GET" ? show_job(job->id, request) : cancel_job(job->id, request);
 }
 
 ApiResponse ApiRoutes::submit(ApiRequest& request) {
@@ -247,28 +309,17 @@ ApiResponse ApiRoutes::prove(ApiRequest& request) {
 
 ApiResponse ApiRoutes::list_jobs(const ApiRequest& request) {
   if (auto unknown = unknown_parameter(request, {"state", "limit"})) return *unknown;
-  const std::string state = value_or(request, "state", "");
+  const std::string word = value_or(request, "state", "");
+  const auto state = job_state_from(word);
+  if (!state && !word.empty()) return problem(400, "state: expected " + job_state_words());
   const auto limit = number_from<std::size_t>(value_or(request, "limit", "100"));
   if (!limit) return problem(400, "limit: expected a number");
   std::vector<shm::JobRecord> jobs = engine_.jobs();
   json::array shown;  // newest first
   for (auto job = jobs.rbegin(); job != jobs.rend() && shown.size() < *limit; ++job) {
-    if (state.empty() || state == shm::word(job->state)) shown.push_back(job_to_json(*job));
+    if (!state || *state == job->state) shown.push_back(job_to_json(*job));
   }
   return json_response(200, json::object{{"jobs", std::move(shown)}});
-}
-
-ApiResponse ApiRoutes::about_job(const ApiRequest& request, std::string_view rest) {
-  constexpr std::string_view kProof = "/proof";
-  const bool wants_proof = rest.ends_with(kProof);
-  const std::string_view digits = wants_proof ? rest.substr(0, rest.size() - kProof.size()) : rest;
-  const auto id = number_from<JobId>(digits);
-  if (!id) return problem(404, "no resource '" + request.path + "'");
-  if (wants_proof) {
-    return request.method == "GET" ? show_proof(*id, request) : method_not_allowed("GET");
-  }
-  if (request.method == "GET") return show_job(*id, request);
-  return request.method == "DELETE" ? cancel_job(*id) : method_not_allowed("GET, DELETE");
 }
 
 ApiResponse ApiRoutes::show_job(JobId id, const ApiRequest& request) {
@@ -305,7 +356,8 @@ ApiResponse ApiRoutes::show_proof(JobId id, const ApiRequest& request) {
                           std::string(shm::word(status->record.state)));
 }
 
-ApiResponse ApiRoutes::cancel_job(JobId id) {
+ApiResponse ApiRoutes::cancel_job(JobId id, const ApiRequest& request) {
+  if (auto unknown = unknown_parameter(request, {})) return *unknown;
   const CancelOutcome outcome = engine_.cancel(id);
   const auto status = engine_.status(id);
   if (outcome == CancelOutcome::kUnknown || !status) {
@@ -319,13 +371,15 @@ ApiResponse ApiRoutes::cancel_job(JobId id) {
   return json_response(status->is_final() ? 200 : 202, job_to_json(*status));
 }
 
-ApiResponse ApiRoutes::list_circuits() {
+ApiResponse ApiRoutes::list_circuits(const ApiRequest& request) {
+  if (auto unknown = unknown_parameter(request, {})) return *unknown;
   json::array shown;
   for (const auto& record : engine_.circuits()) shown.push_back(circuit_to_json(record));
   return json_response(200, json::object{{"circuits", std::move(shown)}});
 }
 
-ApiResponse ApiRoutes::command(std::string_view name) {
+ApiResponse ApiRoutes::command(const ApiRequest& request, std::string_view name) {
+  if (auto unknown = unknown_parameter(request, {})) return *unknown;
   if (name == "drain") {
     on_drain_();
   } else {

@@ -23,20 +23,21 @@ class ApiRoutes {
   ApiRoutes(Engine& engine, const Configuration& configuration, std::function<void()> on_drain)
       : engine_(engine), configuration_(configuration), on_drain_(std::move(on_drain)) {}
 
-  // The answer that needs no body to be read: what is wrong with the request's head, or nothing.
+  // The answer that needs no body to be read: what is wrong with the request's head, or nothing. A
+  // job that is refused here is counted; its request is not to be answered again.
   [[nodiscard]] std::optional<ApiResponse> refuse_early(const ApiRequest& head);
+  // Requires: refuse_early() had nothing against the request.
   [[nodiscard]] ApiResponse answer(ApiRequest request);
 
  private:
   ApiResponse submit(ApiRequest& request);
   ApiResponse prove(ApiRequest& request);
   ApiResponse list_jobs(const ApiRequest& request);
-  ApiResponse about_job(const ApiRequest& request, std::string_view rest);
   ApiResponse show_job(JobId id, const ApiRequest& request);
   ApiResponse show_proof(JobId id, const ApiRequest& request);
-  ApiResponse cancel_job(JobId id);
-  ApiResponse list_circuits();
-  ApiResponse command(std::string_view name);
+  ApiResponse cancel_job(JobId id, const ApiRequest& request);
+  ApiResponse list_circuits(const ApiRequest& request);
+  ApiResponse command(const ApiRequest& request, std::string_view name);
 
   Engine& engine_;
   const Configuration& configuration_;

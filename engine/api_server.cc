@@ -3,12 +3,16 @@
 
 #include <fcntl.h>
 #include <microhttpd.h>
+#include <strings.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <chrono>
+#include <map>
 #include <string>
+#include <string_view>
 
 #include "engine/api_deadlines.h"
 #include "engine/api_upload.h"
@@ -45,10 +49,48 @@ struct Exchange {
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 };
 
-MHD_Result collect_parameter(void* query, MHD_ValueKind, const char* name, const char* value) {
-  auto& parameters = *static_cast<std::map<std::string, std::string>*>(query);
-  parameters[name] = value == nullptr ? "" : value;
+bool has_control_letter(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char letter) {
+    const auto byte = static_cast<unsigned char>(letter);
+    return byte < 0x20 || byte == 0x7F;
+  });
+}
+
+struct Query {
+  std::map<std::string, std::string>& parameters;
+  std::string fault;  // empty when nothing is wrong
+};
+
+const MHD_KeyValueIteratorN collect_parameter = [](void* into, MHD_ValueKind, const char* name,
+                                                   std::size_t name_size, const char* value,
+                                                   std::size_t value_size) -> MHD_Result {
+  Query& query = *static_cast<Query*>(into);
+  const std::string_view known(name, name_size);
+  const std::string_view text = value == nullptr ? "" : std::string_view(value, value_size);
+  if (has_control_letter(known) || has_control_letter(text)) {
+    query.fault = "a parameter holds a control character";
+  } else if (!query.parameters.emplace(known, text).second) {
+    query.fault = "parameter '" + std::string(known) + "' is given twice";
+  }
+  return query.fault.empty() ? MHD_YES : MHD_NO;
+};
+
+// What frames the body must say one thing only: two readers of two lengths read two requests.
+MHD_Result count_framing(void* count, MHD_ValueKind, const char* name, const char*) {
+  const bool is_framing = ::strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0 ||
+                          ::strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0;
+  if (is_framing) ++*static_cast<unsigned*>(count);
   return MHD_YES;
+}
+
+// Reads the head into `request`; what is wrong with it.
+std::string take_head(MHD_Connection* connection, ApiRequest& request) {
+  unsigned framing = 0;
+  MHD_get_connection_values(connection, MHD_HEADER_KIND, &count_framing, &framing);
+  if (framing > 1) return "more than one of Content-Length and Transfer-Encoding";
+  Query query{request.query, {}};
+  MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, collect_parameter, &query);
+  return query.fault;
 }
 
 int descriptor_of(MHD_Connection* connection) {
@@ -94,7 +136,9 @@ MHD_Result begin_exchange(Server& server, MHD_Connection* connection, const char
   ApiRequest& request = exchange->request;
   request.method = method;
   request.path = path;
-  MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, &collect_parameter, &request.query);
+  if (const std::string fault = take_head(connection, request); !fault.empty()) {
+    return send(connection, problem(400, fault));
+  }
   request.has_client_left = [connection] { return has_left(connection); };
   if (server.requests.load() > ApiServer::kRequestsMax) {
     return send(connection, problem(503, "too many requests at once"));

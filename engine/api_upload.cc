@@ -6,12 +6,13 @@
 #include <string_view>
 
 #include "engine/job.h"
+#include "shm/printable_text.h"
 
 namespace vitrine::engine {
 namespace {
 
 constexpr std::size_t kJsonBytesMax = std::size_t{1} << 20;
-constexpr std::size_t kProcessorBytes = std::size_t{256} << 10;
+constexpr std::size_t kNameBytesMax = 48;  // a failure's text in the segment has 128
 
 bool is_type(std::string_view header, std::string_view type) {
   const std::string_view name = header.substr(0, header.find(';'));
@@ -30,15 +31,13 @@ void ApiUpload::begin(MHD_Connection* connection) {
   } else if (is_type(type, "application/octet-stream")) {
     kind_ = Kind::kOctets;
   } else if (is_type(type, "multipart/form-data")) {
-    const MHD_PostDataIterator on_part = [](void* upload, MHD_ValueKind, const char* key,
-                                            const char*, const char*, const char*, const char* data,
-                                            std::uint64_t offset, std::size_t size) -> MHD_Result {
-      const std::string_view name = key == nullptr ? "" : key;
-      const bool taken = static_cast<ApiUpload*>(upload)->take_part(name, {data, size}, offset);
-      return taken ? MHD_YES : MHD_NO;
-    };
-    processor_.reset(MHD_create_post_processor(connection, kProcessorBytes, on_part, this));
-    kind_ = processor_ ? Kind::kMultipart : Kind::kUnknown;
+    kind_ = Kind::kMultipart;
+    if (const auto boundary = MultipartReader::boundary_of(type)) {
+      MultipartReader::Listener& parts = *this;
+      form_.emplace(*boundary, parts);
+    } else {
+      fail(400, "Content-Type names no boundary of 1 to 70 characters");
+    }
   } else {
     kind_ = Kind::kUnknown;
   }
@@ -56,42 +55,51 @@ bool ApiUpload::take(const char* bytes, std::size_t size) {
       json_.append(bytes, size);
       return true;
     case Kind::kOctets:
-      if (!open_witness_ && !begin_witness()) return false;
+      if (!open_witness_ && !begin_witness({})) return false;
       return append({bytes, size});
     case Kind::kMultipart:
-      if (MHD_post_process(processor_.get(), bytes, size) == MHD_YES && !failure_) return true;
-      return failure_ ? false : fail(400, "the body is not multipart/form-data");
+      return form_->take({bytes, size}) || fail_form();
     default:
       return fail(415,
                   "expected multipart/form-data, application/octet-stream or application/json");
   }
 }
 
-bool ApiUpload::take_part(std::string_view name, std::span<const char> bytes,
-                          std::uint64_t offset) {
-  if (name != "witness") return fail(400, "each part of the form must be named witness");
-  // The library may announce a part with no bytes first and call again at the same offset: only
-  // bytes make a witness, or a part would count twice.
-  if (bytes.empty()) return true;
-  if (offset == 0 && !begin_witness()) return false;
-  return append(bytes);
+bool ApiUpload::part_begins(const PartHead& head) {
+  if (head.name != "witness") return fail(400, "each part of the form must be named witness");
+  return begin_witness(head.file_name);
 }
 
-bool ApiUpload::begin_witness() {
-  if (open_witness_) witnesses_.push_back(SpoolFile::finish(std::move(open_witness_)));
+// A witness that is left out would shift the proofs of all that follow.
+bool ApiUpload::part_ends() {
+  if (open_witness_->bytes() == 0) return fail(400, open_label() + " is empty");
+  close_witness();
+  return true;
+}
+
+bool ApiUpload::begin_witness(std::string_view file_name) {
   if (witnesses_.size() == kPartitionsMax) {
     return fail(400, "more than " + std::to_string(kPartitionsMax) + " witnesses");
   }
+  open_name_ = shm::printable_end(file_name, kNameBytesMax);
   auto created = spool_.create();
-  if (!created) return fail(507, created.error().text);
+  if (!created) return fail(507, open_label() + ": " + created.error().text);
   open_witness_ = std::move(*created);
   return true;
 }
 
 bool ApiUpload::append(std::span<const char> bytes) {
-  if (!open_witness_) return fail(400, "the body is not multipart/form-data");
   const auto appended = open_witness_->append(bytes);
-  return appended ? true : fail(507, appended.error().text);
+  return appended ? true : fail(507, open_label() + ": " + appended.error().text);
+}
+
+void ApiUpload::close_witness() {
+  WitnessFile& finished = witnesses_.emplace_back(SpoolFile::finish(std::move(open_witness_)));
+  finished.name = std::move(open_name_);
+}
+
+bool ApiUpload::fail_form() {
+  return failure_ ? false : fail(400, "the body is not multipart/form-data: " + form_->fault());
 }
 
 bool ApiUpload::fail(unsigned status, const std::string& detail) {
@@ -100,9 +108,9 @@ bool ApiUpload::fail(unsigned status, const std::string& detail) {
 }
 
 std::optional<ApiResponse> ApiUpload::finish(ApiRequest& request) {
-  processor_.reset();
+  if (form_ && received_bytes_ > 0 && !form_->finish()) fail_form();
   if (failure_) return failure_;
-  if (open_witness_) witnesses_.push_back(SpoolFile::finish(std::move(open_witness_)));
+  if (open_witness_) close_witness();
   request.witnesses = std::move(witnesses_);
   request.json = std::move(json_);
   return std::nullopt;

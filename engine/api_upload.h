@@ -14,13 +14,16 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "engine/api_message.h"
+#include "engine/multipart_reader.h"
 #include "engine/spool.h"
 
 namespace vitrine::engine {
 
-class ApiUpload {
+class ApiUpload : private MultipartReader::Listener {
  public:
   enum class Kind { kNone, kMultipart, kOctets, kJson, kUnknown };
 
@@ -36,22 +39,26 @@ class ApiUpload {
   [[nodiscard]] const std::optional<ApiResponse>& failure() const { return failure_; }
 
  private:
-  struct DestroyProcessor {
-    void operator()(MHD_PostProcessor* processor) const { MHD_destroy_post_processor(processor); }
-  };
-
-  // `offset` is that of `bytes` within the part; a part comes in pieces.
-  bool take_part(std::string_view name, std::span<const char> bytes, std::uint64_t offset);
-  bool begin_witness();
+  bool part_begins(const PartHead& head) override;
+  bool part_goes_on(std::span<const char> bytes) override { return append(bytes); }
+  bool part_ends() override;
+  bool begin_witness(std::string_view file_name);
   bool append(std::span<const char> bytes);
+  void close_witness();
+  // What the client calls the witness that is coming in.
+  [[nodiscard]] std::string open_label() const {
+    return witness_label(witnesses_.size(), open_name_);
+  }
   bool fail(unsigned status, const std::string& detail);
+  bool fail_form();
 
   Spool& spool_;
   std::uint64_t limit_bytes_;
   Kind kind_ = Kind::kNone;
   std::uint64_t received_bytes_ = 0;
-  std::unique_ptr<MHD_PostProcessor, DestroyProcessor> processor_;
+  std::optional<MultipartReader> form_;
   std::unique_ptr<SpoolFile> open_witness_;
+  std::string open_name_;  // the client's, harmless
   std::vector<WitnessFile> witnesses_;
   std::string json_;
   std::optional<ApiResponse> failure_;

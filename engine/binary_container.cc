@@ -22,10 +22,12 @@ constexpr std::uint32_t kMaxSections = 64;
 }  // namespace
 
 Result<BinaryContainer> BinaryContainer::open(const std::filesystem::path& path,
-                                              const ContainerFormat& format) {
+                                              const ContainerFormat& format,
+                                              const std::string& name) {
   // O_NONBLOCK: opening a FIFO by mistake must not wait for its writer.
   BinaryContainer container(
-      shm::FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), path.string());
+      shm::FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)),
+      name.empty() ? path.string() : name);
   if (auto opened = container.open_checked(); !opened) return opened.error();
   if (auto header = container.read_header(format); !header) return header.error();
   return container;

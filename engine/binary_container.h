@@ -35,9 +35,11 @@ struct ContainerSection {
 class BinaryContainer {
  public:
   // Errors: kBadInput when the file cannot be read, is not a regular file, has another magic or
-  // version, or when its section table does not fit the file's size exactly.
+  // version, or when its section table does not fit the file's size exactly. They call the file
+  // `name`; empty: its path.
   [[nodiscard]] static Result<BinaryContainer> open(const std::filesystem::path& path,
-                                                    const ContainerFormat& format);
+                                                    const ContainerFormat& format,
+                                                    const std::string& name = {});
 
   // The one section of this type; kBadInput when it is missing or there are two.
   [[nodiscard]] Result<ContainerSection> section(std::uint32_t type) const;

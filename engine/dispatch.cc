@@ -57,6 +57,17 @@ void begin_load(Change& change, Circuit& circuit) {
   change.log("key loading", circuit.configuration.id);
 }
 
+void drop_doubted_keys(Change& change) {
+  EngineModel& model = change.model();
+  for (Circuit& circuit : model.keys.circuits()) {
+    auto key = model.keys.drop_doubted(circuit, change.now());
+    if (!key) continue;
+    change.dispose(std::move(key));
+    change.publish().key_dropped(circuit);
+    change.log("key dropped", circuit.configuration.id + ": it is read again for the next job");
+  }
+}
+
 void admit(Change& change, Job& job) {
   if (job.state != JobState::kQueued) return;
   set_state(job, JobState::kAdmitting);
@@ -148,6 +159,7 @@ void update_peaks(EngineModel& model) {
 
 void dispatch(Change& change) {
   EngineModel& model = change.model();
+  drop_doubted_keys(change);
   update_peaks(model);
   PlanningSpace& space = model.planning;
   do {

@@ -128,8 +128,13 @@ Submission Engine::submit(JobRequest request) {
       [&](Change& change) { return receive_job(change, id, std::move(request)); });
 }
 
-std::optional<Refusal> Engine::refusal_in_advance(const std::string& circuit) {
-  return parts_->state->look([&](EngineModel& model) { return expected_refusal(model, circuit); });
+std::optional<Refusal> Engine::refuse_in_advance(JobRequest request) {
+  const bool is_expected = parts_->state->look(
+      [&](EngineModel& model) { return expected_refusal(model, request.circuit).has_value(); });
+  if (!is_expected) return std::nullopt;
+  const JobId id = parts_->last_id.fetch_add(1) + 1;
+  return parts_->state->change(
+      [&](Change& change) { return engine::refuse_in_advance(change, id, request); });
 }
 
 std::optional<JobStatus> Engine::status(JobId id) {
@@ -176,7 +181,7 @@ CancelOutcome Engine::cancel(JobId id) {
     Job* job = change.model().jobs.find(id);
     if (job == nullptr) return CancelOutcome::kUnknown;
     if (shm::is_final(job->state)) return CancelOutcome::kAlreadyFinal;
-    stop_job(change, *job, {ErrorClass::kCancelled, "cancelled by a client", {}, {}, {}});
+    stop_job(change, *job, {ErrorClass::kCancelled, "by a client", {}, {}, {}});
     return CancelOutcome::kStopping;
   });
 }

@@ -54,9 +54,9 @@ class Engine {
   void declare_ready();
 
   [[nodiscard]] Submission submit(JobRequest request);
-  // Why a job would be refused now, whatever it needs; nothing when it would be looked at. Cheap:
-  // to answer before an upload. Counts nothing.
-  [[nodiscard]] std::optional<Refusal> refusal_in_advance(const std::string& circuit);
+  // Refuses a job that would be refused whatever its witnesses are: counted and shown like any
+  // other. Nothing when the job would be looked at. Cheap: to answer before an upload.
+  [[nodiscard]] std::optional<Refusal> refuse_in_advance(JobRequest request);
   // Nothing when the id is unknown: never given, or its rows went to another job.
   [[nodiscard]] std::optional<JobStatus> status(JobId id);
   // The same once the job is final, or at the deadline.

@@ -151,8 +151,9 @@ void finish_job(Change& change, Job& job) {
   change.model().jobs.retire(job);
   change.publish().job_finished(job);
   const bool is_done = job.state == JobState::kDone;
-  change.log(job, is_done ? "job done" : "job ended", is_done ? std::string() : job.failure->text,
-             is_done ? JournalLevel::kInfo : JournalLevel::kWarn);
+  if (is_done) return change.log(job, "job done");
+  const std::string error_class(error_class_name(job.failure->error_class));
+  change.log(job, "job ended", error_class + ": " + job.failure->text, JournalLevel::kWarn);
 }
 
 // After a partition ended: the job when its result is to be assembled now.
@@ -209,6 +210,14 @@ std::optional<Refusal> expected_refusal(const EngineModel& model, std::string_vi
     if (known.configuration.id == circuit) return circuit_refusal(model, known);
   }
   return unknown_circuit(circuit);
+}
+
+std::optional<Refusal> refuse_in_advance(Change& change, JobId id, JobRequest& request) {
+  Circuit* circuit = change.model().keys.find(request.circuit);
+  if (circuit == nullptr) return unknown_circuit(request.circuit);
+  auto refusal = circuit_refusal(change.model(), *circuit);
+  if (refusal) count_refusal(change, id, *circuit, request, *refusal);
+  return refusal;
 }
 
 void grant_partition(Change& change, Partition& partition, Reservation reserved) {
@@ -279,7 +288,6 @@ void return_constraint_bytes(Change& change, Partition& partition) {
   EngineModel& model = change.model();
   partition.reserved.give_back(partition.job->circuit->working.constraint_values);
   set_stage(partition, PartitionStage::kFinishing, model.stages);
-  model.workers[*partition.worker].since = change.now();
   change.publish().bytes_returned(partition, model);
 }
 
@@ -308,6 +316,10 @@ Job* finish_partition(Change& change, Partition& partition, PartitionEnd end) {
     partition.failure_class = job.failure->error_class;
     close_partition(change, partition, PartitionStage::kCancelled);
     return settle_job(change, job);
+  }
+  if (end.error->error_class == ErrorClass::kVerifyFailed) {
+    change.model().keys.doubt(*job.circuit, change.now());
+    change.publish().key_doubted(*job.circuit);
   }
   close_partition(change, partition, PartitionStage::kFailed);
   change.log(partition, "partition failed", end.error->text, JournalLevel::kWarn);

@@ -30,6 +30,9 @@ namespace vitrine::engine {
 // nothing.
 [[nodiscard]] std::optional<Refusal> expected_refusal(const EngineModel& model,
                                                       std::string_view circuit);
+// That refusal, counted and shown: of a job whose witnesses need not be taken in.
+[[nodiscard]] std::optional<Refusal> refuse_in_advance(Change& change, JobId id,
+                                                       JobRequest& request);
 
 // The bytes are reserved and the key is there: the partition waits for a synthesis thread.
 void grant_partition(Change& change, Partition& partition, Reservation reserved);

@@ -49,13 +49,26 @@ class LoadWatch {
   std::chrono::steady_clock::time_point next_look_{};
 };
 
-// No job of the circuit has begun: a partition needs the key first.
+// Partitions that had the key before it was dropped have ended: what is left waits for it.
 void fail_waiting_jobs(Change& change, const Circuit& circuit, const Error& error) {
   const std::vector<Job*> active = change.model().jobs.active();
   for (Job* job : active) {
-    if (job->circuit != &circuit) continue;
-    stop_job(change, *job, {error.error_class, error.text, shm::PartitionStage::kPending, 0, {}});
+    if (job->circuit != &circuit || job->pending() == 0) continue;
+    stop_job(change, *job,
+             {error.error_class, error.text, shm::PartitionStage::kPending, job->next_pending, {}});
   }
+}
+
+// The budget counts on what the header said at the start.
+Result<std::shared_ptr<const ProvingKey>> load_same_key(const Circuit& circuit,
+                                                        const ProvingKeyOptions& options,
+                                                        kernels::ThreadPool& threads) {
+  auto loaded = load_proving_key(circuit.configuration.zkey, options, threads);
+  if (loaded && (*loaded)->shape != *circuit.shape) {
+    return bad_input(circuit.configuration.zkey.string() +
+                     ": its size or curve changed since the engine was started; start it again");
+  }
+  return loaded;
 }
 
 void load(EngineState& state, Circuit& circuit, kernels::ThreadPool& threads) {
@@ -65,8 +78,7 @@ void load(EngineState& state, Circuit& circuit, kernels::ThreadPool& threads) {
   options.progress = [&watch](std::uint64_t done_bytes, std::uint64_t total_bytes) {
     watch.progressed(done_bytes, total_bytes);
   };
-  auto loaded = guard_all(
-      "key load", [&] { return load_proving_key(circuit.configuration.zkey, options, threads); });
+  auto loaded = guard_all("key load", [&] { return load_same_key(circuit, options, threads); });
   state.change([&](Change& change) {
     if (loaded) {
       change.model().keys.finish_load(circuit, std::move(*loaded), change.now());

@@ -5,11 +5,11 @@
 #include <spdlog/sinks/base_sink.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <boost/json.hpp>
 
 #include "shm/clock.h"
 #include "shm/line_output.h"
+#include "shm/printable_text.h"
 #include "shm/time_text.h"
 #include "shm/utf8_repair.h"
 
@@ -36,13 +36,6 @@ spdlog::level::level_enum level_of(JournalLevel level) {
 // pipe (shm/line_output.h), also as JSON.
 constexpr std::size_t kDetailBytesMax = 1000;
 
-std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(),
-      [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7F; }, ' ');
-  return text;
-}
-
 void add_number(std::string& line, const char* name, std::optional<std::uint32_t> number) {
   if (number) line.append(" ").append(name).append("=").append(std::to_string(*number));
 }
@@ -56,7 +49,7 @@ std::string text_line(const JournalEntry& entry) {
   add_number(line, "worker", entry.worker);
   add_number(line, "device", entry.device);
   if (!entry.detail.empty()) line.append(": ").append(entry.detail, 0, kDetailBytesMax);
-  return printable(std::move(line));
+  return shm::printable_text(line);
 }
 
 json::value number_or_null(std::optional<std::uint32_t> number) {

@@ -120,9 +120,10 @@ std::optional<OneShotFailure> OneShotProver::failure_of(const JobStatus& status)
   const shm::JobRecord& job = status.record;
   if (job.state == shm::JobState::kDone) return std::nullopt;
   if (job.state == shm::JobState::kCancelled) return OneShotFailure{kExitCancelled, "cancelled"};
-  // A file's own error names it already; others do not say which witness it was.
-  const bool names_none =
-      job.failure_partition.is_set() && job.failure_class != shm::FailureClass::kBadInput;
+  // What is wrong with a file names it already; others do not say which witness it was.
+  const bool names_none = job.failure_partition.is_set() &&
+                          job.failure_class != shm::FailureClass::kBadInput &&
+                          job.failure_class != shm::FailureClass::kVerifyFailed;
   const std::string prefix =
       names_none ? wtns_[job.failure_partition.number()].string() + ": " : std::string();
   return OneShotFailure{exit_code_of(job.state, job.failure_class), prefix + status.failure};

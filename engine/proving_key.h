@@ -34,6 +34,8 @@ struct KeyShape {
   std::uint64_t coefficients = 0;       // non-zero entries of A and B together
   std::uint64_t points_bytes = 0;       // the SRS in memory
   std::uint64_t constraints_bytes = 0;  // the PCE in memory
+
+  bool operator==(const KeyShape&) const = default;
 };
 
 // One matrix in compressed rows: row i holds entries [row_begin[i], row_begin[i + 1]).

@@ -90,6 +90,21 @@ void ProvingKeyCache::fail_load(Circuit& circuit, const Error& error, shm::Insta
   enter(circuit, is_refused ? AllocationState::kCorrupt : AllocationState::kAbsent, now);
 }
 
+void ProvingKeyCache::doubt(Circuit& circuit, shm::Instant now) {
+  if (circuit.state == AllocationState::kReady) enter(circuit, AllocationState::kEvicting, now);
+}
+
+std::shared_ptr<const ProvingKey> ProvingKeyCache::drop_doubted(Circuit& circuit,
+                                                                shm::Instant now) {
+  if (circuit.state != AllocationState::kEvicting || circuit.references > 0) return nullptr;
+  circuit.srs.give_back_all();
+  circuit.pce.give_back_all();
+  circuit.loaded_bytes = 0;
+  ++circuit.drops;
+  enter(circuit, AllocationState::kAbsent, now);
+  return std::move(circuit.key);
+}
+
 Circuit* ProvingKeyCache::next_load() {
   if (to_load_.empty()) return nullptr;
   Circuit& circuit = circuits_[to_load_.front()];

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The circuits of the engine and their proving keys: loaded on first use, once, however many jobs
-// ask; counted; kept.
+// ask; counted; kept unless in doubt.
 //
-//   absent -> loading -> ready        corrupt: the file was refused, `cause` says why;
-//                 '----> corrupt      the next job tries again
+//   absent -> loading -> ready -> evicting -> absent
+//                 '----> corrupt
+//
+//   corrupt: the file was refused, `cause` says why; the next job tries again
+//   evicting: a proof made with the key did not verify, so the key may be damaged. No partition
+//   gets it any more; when the last one that has it has ended it is dropped, and read again for the
+//   next
 //
 // Threads: the engine's state mutex is held around every call. Loading itself is done by the key
 // loader (key_loader.h), outside of it.
@@ -43,14 +48,16 @@ struct Circuit {
   std::uint64_t file_bytes = 0;
   std::uint32_t references = 0;  // partitions that use the key
   shm::Instant state_since, last_used;
-  std::uint64_t hits = 0, misses = 0, loads = 0;
+  std::uint64_t hits = 0, misses = 0, loads = 0, drops = 0;
 
   [[nodiscard]] std::uint64_t key_bytes() const {
     return shape ? shape->points_bytes + shape->constraints_bytes : 0;
   }
   [[nodiscard]] KeyPresence presence() const {
     if (state == shm::AllocationState::kReady) return KeyPresence::kReady;
-    return state == shm::AllocationState::kLoading ? KeyPresence::kLoading : KeyPresence::kAbsent;
+    const bool is_coming =
+        state == shm::AllocationState::kLoading || state == shm::AllocationState::kEvicting;
+    return is_coming ? KeyPresence::kLoading : KeyPresence::kAbsent;
   }
 };
 
@@ -88,6 +95,12 @@ class ProvingKeyCache {
   void finish_load(Circuit& circuit, std::shared_ptr<const ProvingKey> key, shm::Instant now);
   // kBadInput makes the circuit corrupt; anything else leaves it absent.
   void fail_load(Circuit& circuit, const Error& error, shm::Instant now);
+
+  // The key is to be dropped. No effect unless it is ready.
+  void doubt(Circuit& circuit, shm::Instant now);
+  // Drops a doubted key that no partition uses, and gives its bytes back: the answer is to be
+  // freed. Null when there is nothing to drop.
+  [[nodiscard]] std::shared_ptr<const ProvingKey> drop_doubted(Circuit& circuit, shm::Instant now);
 
   // The next load to do; removed from the line.
   [[nodiscard]] Circuit* next_load();

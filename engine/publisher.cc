@@ -206,6 +206,13 @@ void Publisher::key_settled(const Circuit& circuit) noexcept {
   append(event, EventType::kLoaded);
 }
 
+void Publisher::key_dropped(const Circuit& circuit) noexcept {
+  publish(circuit);
+  shm::Event event;
+  event.argument = circuit.key_bytes();
+  append(event, EventType::kEvict);
+}
+
 void Publisher::started(const EngineModel& model) noexcept {
   for (const Device& device : model.devices) device_changed(device);
   for (const Worker& worker : model.workers) worker_changed(worker, model);

@@ -51,6 +51,8 @@ class Publisher {
   void key_loading(const Circuit& circuit) noexcept;
   void key_progressed(const Circuit& circuit) noexcept { publish(circuit); }
   void key_settled(const Circuit& circuit) noexcept;
+  void key_doubted(const Circuit& circuit) noexcept { publish(circuit); }
+  void key_dropped(const Circuit& circuit) noexcept;
 
   // The engine.
   void started(const EngineModel& model) noexcept;

@@ -48,7 +48,7 @@ Result<std::unique_ptr<SpoolFile>> Spool::create() {
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   shm::FileDescriptor file(::open(path.c_str(), flags, 0600));
   if (!file.is_open()) {
-    return Error{ErrorClass::kOutOfMemory, path.string() + ": " + std::strerror(errno)};
+    return Error{ErrorClass::kOutOfMemory, std::string("the spool: ") + std::strerror(errno)};
   }
   return std::make_unique<SpoolFile>(*this, path, std::move(file));
 }
@@ -70,7 +70,7 @@ Result<void> SpoolFile::append(std::span<const char> bytes) {
     const ssize_t written = ::write(file_.number(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
-      return Error{ErrorClass::kOutOfMemory, path_.string() + ": " + std::strerror(errno)};
+      return Error{ErrorClass::kOutOfMemory, std::string("the spool: ") + std::strerror(errno)};
     }
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }

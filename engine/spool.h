@@ -55,10 +55,12 @@ class SpoolFile {
   SpoolFile& operator=(const SpoolFile&) = delete;
   ~SpoolFile();
 
-  // kOutOfMemory when the spool's limit or the file system is full.
+  // kOutOfMemory when the spool's limit or the file system is full; clients read the text, so it
+  // names no file.
   [[nodiscard]] Result<void> append(std::span<const char> bytes);
   // No more bytes: closes the file and hands it over.
   [[nodiscard]] static WitnessFile finish(std::unique_ptr<SpoolFile> file);
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
  private:
   Spool& spool_;

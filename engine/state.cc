@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/state.h"
 
-#include <algorithm>
+#include <iterator>
 
 #include "engine/dispatch.h"
 #include "shm/clock.h"
@@ -68,26 +68,32 @@ void Change::log(const Partition& partition, std::string_view what, std::string 
   log(std::move(entry));
 }
 
-void EngineState::finish(Change& change, std::vector<JournalEntry>& entries,
-                         std::vector<std::shared_ptr<void>>& disposed) {
+EngineState::AfterChange EngineState::finish(Change& change) {
   dispatch(change);
   change.publisher_.totals(change.model_);
-  entries = std::move(change.entries_);
-  disposed = std::move(change.disposed_);
+  AfterChange after{std::move(change.disposed_), journal_ != nullptr && !change.entries_.empty()};
+  if (after.has_entries) {
+    std::move(change.entries_.begin(), change.entries_.end(), std::back_inserter(unwritten_));
+  }
+  return after;
 }
 
-void EngineState::release(std::unique_lock<std::mutex> lock, std::vector<JournalEntry>& entries,
-                          std::vector<std::shared_ptr<void>>& disposed) {
+void EngineState::release(std::unique_lock<std::mutex> lock, AfterChange& after) {
   lock.unlock();
-  disposed.clear();  // what is shown as given back is given back before others are woken
+  after.disposed.clear();  // what is shown as given back is given back before others are woken
   changed_.notify_all();
-  for (const JournalEntry& entry : entries) write_journal(entry);
+  if (after.has_entries) write_journal();
 }
 
-void EngineState::write_journal(const JournalEntry& entry) {
-  if (journal_ == nullptr) return;
+// Whoever is first writes what others have left so far, and they then find nothing left to do.
+void EngineState::write_journal() {
   const std::lock_guard one_at_a_time(journal_mutex_);
-  journal_->write(entry);
+  std::vector<JournalEntry> entries;
+  {
+    const std::lock_guard lock(mutex_);
+    entries.swap(unwritten_);
+  }
+  for (const JournalEntry& entry : entries) journal_->write(entry);
 }
 
 }  // namespace vitrine::engine

@@ -47,7 +47,7 @@ class Change {
   // Takes one reason back.
   void recover(const std::string& reason);
 
-  // Done after the mutex is released.
+  // Done after the mutex is released; log lines of several changes in the order of the changes.
   void log(JournalEntry entry) { entries_.push_back(std::move(entry)); }
   void log(std::string_view what, std::string detail = {},
            JournalLevel level = JournalLevel::kInfo);
@@ -105,46 +105,51 @@ class EngineState {
   [[nodiscard]] shm::SegmentWriter& writer() { return writer_; }
   // Like SegmentWriter::publish_again, for the thread that beats.
   shm::Result<void> publish_again() { return writer_.publish_again(mutex_); }
-  void write_journal(const JournalEntry& entry);
 
  private:
   friend class Change;
 
+  // What is to be done once the mutex is released.
+  struct AfterChange {
+    std::vector<std::shared_ptr<void>> disposed;
+    bool has_entries = false;
+  };
+
   // Runs the body, then makes the plan, ends the transaction, releases and wakes.
   template <class Body>
   auto perform(std::unique_lock<std::mutex> lock, Body& body) {
-    std::vector<JournalEntry> entries;
-    std::vector<std::shared_ptr<void>> disposed;
+    AfterChange after;
     using Answer = std::invoke_result_t<Body&, Change&>;
     if constexpr (std::is_void_v<Answer>) {
       {
         Change change(*this, *model_);
         body(change);
-        finish(change, entries, disposed);
+        after = finish(change);
       }
-      release(std::move(lock), entries, disposed);
+      release(std::move(lock), after);
     } else {
       std::optional<Answer> answer;
       {
         Change change(*this, *model_);
         answer.emplace(body(change));
-        finish(change, entries, disposed);
+        after = finish(change);
       }
-      release(std::move(lock), entries, disposed);
+      release(std::move(lock), after);
       return std::move(*answer);
     }
   }
-  static void finish(Change& change, std::vector<JournalEntry>& entries,
-                     std::vector<std::shared_ptr<void>>& disposed);
-  void release(std::unique_lock<std::mutex> lock, std::vector<JournalEntry>& entries,
-               std::vector<std::shared_ptr<void>>& disposed);
+  [[nodiscard]] AfterChange finish(Change& change);
+  void release(std::unique_lock<std::mutex> lock, AfterChange& after);
+  // Writes every entry of changes that have ended, in the order of the changes.
+  void write_journal();
 
   std::mutex mutex_;
   std::condition_variable changed_;
   shm::SegmentWriter writer_;
   std::unique_ptr<EngineModel> model_;
+  std::vector<JournalEntry> unwritten_;  // in the order of the changes
   Journal* journal_;
-  std::mutex journal_mutex_;
+  std::mutex journal_mutex_;  // whose holder writes; taken before mutex_, never inside it
 };
 
 }  // namespace vitrine::engine

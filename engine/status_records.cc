@@ -36,12 +36,13 @@ shm::AllocationRecord allocation_of(const Circuit& circuit) {
   record.state = circuit.state;
   record.circuit = std::string_view(circuit.configuration.id);
   record.references = circuit.references;
-  record.keep_resident = 1;  // a loaded key stays: there is no eviction
+  record.keep_resident = circuit.configuration.keep_resident ? 1 : 0;
   record.state_since = circuit.state_since;
   record.last_used = circuit.last_used;
   record.hits = circuit.hits;
   record.misses = circuit.misses;
   record.loads = circuit.loads;
+  record.evictions = circuit.drops;
   record.cause = std::string_view(circuit.cause);
   return record;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "engine/exception_guard.h"
@@ -17,6 +18,7 @@ struct SynthesisWork {
   Partition* partition;
   std::shared_ptr<const ProvingKey> key;
   std::filesystem::path witness;
+  std::string label;  // of the witness, in errors
 };
 
 std::optional<SynthesisWork> take_granted(EngineState& state) {
@@ -26,14 +28,15 @@ std::optional<SynthesisWork> take_granted(EngineState& state) {
         if (change.model().stopping) return std::nullopt;
         Partition& partition = *change.model().granted.front();
         start_synthesis(change, partition);
-        return SynthesisWork{&partition, partition.job->circuit->key, partition.witness.path};
+        return SynthesisWork{&partition, partition.job->circuit->key, partition.witness.path,
+                             witness_label(partition.number, partition.witness)};
       });
 }
 
 Result<std::unique_ptr<Synthesized>> make(const SynthesisWork& work, Backend& backend,
                                           kernels::ThreadPool& threads) {
   const StageContext context{threads, work.partition->job->cancelled};
-  auto witness = read_witness(work.witness, work.key->shape);
+  auto witness = read_witness(work.witness, work.key->shape, work.label);
   if (!witness) return witness.error();
   if (context.cancelled.load(std::memory_order_relaxed)) return cancelled_error();
   auto values = backend.synthesize(*work.key, *witness, context);
@@ -41,12 +44,13 @@ Result<std::unique_ptr<Synthesized>> make(const SynthesisWork& work, Backend& ba
   return std::make_unique<Synthesized>(Synthesized{std::move(*witness), std::move(*values)});
 }
 
-void synthesize_one(EngineState& state, const SynthesisWork& work, Backend& backend,
+void synthesize_one(EngineState& state, SynthesisWork work, Backend& backend,
                     kernels::ThreadPool& threads) {
   auto made = guard_all("synthesis", [&] { return make(work, backend, threads); });
   if (made && work.partition->job->cancelled.load(std::memory_order_relaxed)) {
     made = cancelled_error();  // frees what was made before the bytes are given back
   }
+  work.key.reset();  // the same, should this be the last use of a key to be dropped
   state.change([&](Change& change) {
     Partition& partition = *work.partition;
     if (made && !partition.job->failure) {
@@ -62,7 +66,9 @@ void synthesize_one(EngineState& state, const SynthesisWork& work, Backend& back
 }  // namespace
 
 void run_synthesis(EngineState& state, Backend& backend, kernels::ThreadPool& threads) {
-  while (const auto work = take_granted(state)) synthesize_one(state, *work, backend, threads);
+  while (auto work = take_granted(state)) {
+    synthesize_one(state, std::move(*work), backend, threads);
+  }
 }
 
 }  // namespace vitrine::engine

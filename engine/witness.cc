@@ -62,8 +62,9 @@ void Witness::wipe() noexcept {
   if (!values_.empty()) ::explicit_bzero(values_.data(), values_.size() * sizeof(ScalarInteger));
 }
 
-Result<Witness> read_witness(const std::filesystem::path& path, const KeyShape& shape) {
-  auto container = BinaryContainer::open(path, kWtnsFormat);
+Result<Witness> read_witness(const std::filesystem::path& path, const KeyShape& shape,
+                             const std::string& name) {
+  auto container = BinaryContainer::open(path, kWtnsFormat, name);
   if (!container) return container.error();
   auto count = read_count(*container, shape.curve);
   if (!count) return count.error();
@@ -88,7 +89,8 @@ Result<Witness> read_witness(const std::filesystem::path& path, const KeyShape& 
     }
     return witness;
   } catch (const std::bad_alloc&) {
-    return Error{ErrorClass::kOutOfMemory, path.string() + ": no memory for the witness"};
+    return Error{ErrorClass::kOutOfMemory,
+                 (name.empty() ? path.string() : name) + ": no memory for the witness"};
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/curve_id.h"
@@ -34,9 +35,10 @@ class Witness {
 };
 
 // Reads a witness and checks it against the circuit: field prime, length, every value canonical,
-// w[0] = 1. Errors: kBadInput naming file, rule, expected and actual; kOutOfMemory.
-[[nodiscard]] Result<Witness> read_witness(const std::filesystem::path& path,
-                                           const KeyShape& shape);
+// w[0] = 1. Errors: kBadInput naming file, rule, expected and actual; kOutOfMemory. They call the
+// file `name`; empty: its path.
+[[nodiscard]] Result<Witness> read_witness(const std::filesystem::path& path, const KeyShape& shape,
+                                           const std::string& name = {});
 
 // Errors: kInternal naming the file.
 [[nodiscard]] Result<void> write_witness(const std::filesystem::path& path, CurveId curve,

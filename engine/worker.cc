@@ -23,8 +23,14 @@ struct ProvingWork {
   Partition* partition;
   std::shared_ptr<const ProvingKey> key;
   std::shared_ptr<Backend> backend;
+  std::string inputs;  // what the proof is made from, in errors
   std::unique_ptr<Synthesized> synthesized;
 };
+
+std::string inputs_of(const Partition& partition) {
+  return witness_label(partition.number, partition.witness) + ", key " +
+         partition.job->circuit->configuration.zkey.string();
+}
 
 std::optional<ProvingWork> take_queued(EngineState& state, std::uint32_t number) {
   return state.change_when(
@@ -34,7 +40,8 @@ std::optional<ProvingWork> take_queued(EngineState& state, std::uint32_t number)
         if (model.stopping) return std::nullopt;
         Partition& partition = *model.device_queue.front();
         Worker& worker = model.workers[number];
-        ProvingWork work{&partition, partition.job->circuit->key, worker.device->backend, nullptr};
+        ProvingWork work{&partition, partition.job->circuit->key, worker.device->backend,
+                         inputs_of(partition), nullptr};
         work.synthesized = pick_up(change, partition, worker);
         return work;
       });
@@ -75,8 +82,9 @@ Ended prove(EngineState& state, ProvingWork& work, std::uint32_t number,
   auto verified = work.backend->verify(work.key->verifying_key, *proof, inputs);
   if (!verified) {
     return Error{ErrorClass::kVerifyFailed,
-                 "the proof made does not verify: the witness does not satisfy the circuit, or the "
-                 "key is damaged (" +
+                 work.inputs +
+                     ": the proof made does not verify: the witness does not satisfy the "
+                     "circuit, or the key is damaged (" +
                      verified.error().text + ")"};
   }
   if (context.cancelled.load(std::memory_order_relaxed)) return cancelled_error();
@@ -110,6 +118,7 @@ void prove_one(EngineState& state, ProvingWork work, std::uint32_t number,
   Ended ended =
       guard_all("proving", exceptions, [&] { return prove(state, work, number, threads); });
   work.synthesized.reset();  // freed before the bytes are given back
+  work.key.reset();          // the same, should this be the last use of a key to be dropped
   Job* to_assemble = state.change([&](Change& change) {
     if (exceptions > 0) count_restart(change, number, ended.error());
     PartitionEnd end;

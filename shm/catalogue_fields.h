@@ -83,7 +83,7 @@ inline constexpr Field kWorkerFields[] = {
     VITRINE_FIELD(WorkerRecord, job, kState, "job of the partition in hand"),
     VITRINE_FIELD(WorkerRecord, partition_row, kState, "row of the partition in hand"),
     VITRINE_FIELD(WorkerRecord, stage, kState, "stage of the partition in hand"),
-    VITRINE_FIELD(WorkerRecord, since, kState, "when the state or stage began"),
+    VITRINE_FIELD(WorkerRecord, since, kState, "when the state began"),
     VITRINE_FIELD(WorkerRecord, busy_ns, kCounter, "time spent on finished partitions, in ns"),
     VITRINE_FIELD(WorkerRecord, partitions_done, kCounter, "partitions proved"),
     VITRINE_FIELD(WorkerRecord, partitions_failed, kCounter, "partitions that failed here"),

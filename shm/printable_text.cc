@@ -69,4 +69,13 @@ std::string printable_text(std::string_view text, Charset charset) {
   return out;
 }
 
+std::string printable_end(std::string_view text, std::size_t bytes_max) {
+  constexpr std::string_view kOmitted = "...";
+  const std::string printable = printable_text(text);
+  if (printable.size() <= bytes_max) return printable;
+  std::size_t begin = printable.size() - (bytes_max - kOmitted.size());
+  while (begin < printable.size() && is_continuation(printable[begin])) ++begin;
+  return std::string(kOmitted) + printable.substr(begin);
+}
+
 }  // namespace vitrine::shm

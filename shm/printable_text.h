@@ -15,5 +15,7 @@ enum class Charset : std::uint8_t { kAscii, kUtf8 };
 // Control characters (line breaks too), characters that reorder or hide text, and bytes that are
 // not UTF-8 become \xNN; with kAscii every other character beyond ASCII becomes '?'.
 std::string printable_text(std::string_view text, Charset charset = Charset::kUtf8);
+// At most `bytes_max` bytes of that, its end: there names differ.
+std::string printable_end(std::string_view text, std::size_t bytes_max);
 
 }  // namespace vitrine::shm

@@ -146,8 +146,10 @@ Result<ExitCode> run_wait(const CommandContext& context, const WaitFlags& flags)
     return written.error();
   }
   if (!job.failure.empty()) {
-    return Error{code,
-                 "job " + job.id + " " + job.state + ": " + job.failure_class + ": " + job.failure};
+    // A cancelled job's failure is of class cancelled: once is enough.
+    const std::string cause =
+        job.failure_class == job.state ? job.failure : job.failure_class + ": " + job.failure;
+    return Error{code, "job " + job.id + " " + job.state + ": " + cause};
   }
   return code;
 }

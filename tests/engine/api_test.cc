@@ -2,91 +2,20 @@
 // The API over its socket, with a real engine behind it.
 #include <sys/stat.h>
 
-#include <boost/json.hpp>
-#include <catch2/catch.hpp>
+#include <algorithm>
+#include <atomic>
 #include <fstream>
-#include <iterator>
 
-#include "engine/api_server.h"
 #include "engine/groth16.h"
 #include "engine/proof_json.h"
 #include "engine/text_file.h"
-#include "tests/engine/api_client.h"
-#include "tests/engine/container_bytes.h"
-#include "tests/engine/engine_fixture.h"
+#include "shm/segment_reader.h"
+#include "tests/engine/api_fixture.h"
 
 namespace vitrine::engine::testing {
 namespace {
 
 using Catch::Matchers::Contains;
-namespace json = boost::json;
-
-class ApiFixture {
- public:
-  explicit ApiFixture(ScriptedBackend::Script script = {},
-                      const std::function<void(EngineOptions&)>& adjust = {})
-      : engine_(std::move(script), adjust) {
-    configuration_.witness_directories = {circuit_folder("bn128", "demo")};
-    spool_ = Spool::open(scratch_ / "spool", std::uint64_t{1} << 20).value();
-    routes_.emplace(engine_.engine(), configuration_, [this] { has_drained_ = true; });
-    server_ = serve(socket(), std::chrono::seconds(30));
-  }
-
-  std::unique_ptr<ApiServer> serve(const std::filesystem::path& path,
-                                   std::chrono::milliseconds head_patience) {
-    const ApiServer::Limits limits{std::uint64_t{256} << 10, head_patience};
-    return ApiServer::start(ApiSocket::listen(path, "").value(), *routes_, *spool_, limits).value();
-  }
-  std::filesystem::path socket() const { return scratch_ / "api.sock"; }
-  ApiClient client() const { return ApiClient(socket()); }
-  EngineFixture& engine() { return engine_; }
-  bool has_drained() const { return has_drained_; }
-  // Files go a moment after their job's end is shown: input and output wait for no state.
-  void await_empty_spool() const {
-    engine_.await([this] { return spooled_files() == 0; });
-  }
-  // The job's document once it is final.
-  json::object final_job(const std::string& id) const {
-    const ApiAnswer answer = client().get("/v1/jobs/" + id + "?wait=60s");
-    REQUIRE(answer.status == 200);
-    return json::parse(answer.body).as_object();
-  }
-
- private:
-  std::size_t spooled_files() const {
-    std::size_t files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(scratch_ / "spool")) {
-      files += entry.path().extension() == ".wtns";
-    }
-    return files;
-  }
-
-  ScratchFolder scratch_;
-  Configuration configuration_;
-  std::atomic<bool> has_drained_{false};
-  std::unique_ptr<Spool> spool_;  // outlives the witnesses that the engine holds
-  EngineFixture engine_;
-  std::optional<ApiRoutes> routes_;
-  std::unique_ptr<ApiServer> server_;
-};
-
-std::string witness(unsigned number) {
-  return read_file(circuit_folder("bn128", "demo") /
-                   ("witness." + std::to_string(number) + ".wtns"));
-}
-
-std::string text_of(const json::object& object, const char* name) {
-  return std::string(object.at(name).as_string());
-}
-
-// A problem document says the same as the status, and why.
-std::string detail_of(const ApiAnswer& answer) {
-  CHECK(answer.header("Content-Type") == "application/problem+json");
-  const json::object document = json::parse(answer.body).as_object();
-  CHECK(document.at("status").as_int64() == answer.status);
-  CHECK_FALSE(text_of(document, "title").empty());
-  return text_of(document, "detail");
-}
 
 TEST_CASE("a form of witnesses becomes a job whose proofs can be fetched") {
   ApiFixture api;
@@ -181,6 +110,98 @@ TEST_CASE("what is not understood is refused by name") {
   api.await_empty_spool();
 }
 
+TEST_CASE("a request that can be read in two ways is refused") {
+  ApiFixture api;
+  const ApiClient client = api.client();
+  const std::string w = witness(1);
+  const auto detail = [&](const std::string& target) {
+    const ApiAnswer answer = client.post_form(target, {w});
+    CHECK(answer.status == 400);
+    return detail_of(answer);
+  };
+  CHECK_THAT(detail("/v1/jobs?circuit=zz&circuit=demo"),
+             Contains("'circuit'") && Contains("twice"));
+  CHECK_THAT(detail("/v1/jobs?circuit=demo%00zz"), Contains("control character"));
+  CHECK_THAT(detail("/v1/jobs?circuit=demo&request_id=a%0Ab"), Contains("control character"));
+  const std::string framed =
+      "POST /v1/jobs?circuit=demo HTTP/1.1\r\nHost: v\r\nConnection: close\r\n"
+      "Content-Type: application/octet-stream\r\n";
+  for (const char* twice :
+       {"Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+        "Content-Length: 1\r\nContent-Length: 1\r\n\r\nx"}) {
+    INFO(twice);
+    CHECK(client.raw(framed + twice).status == 400);
+  }
+  const ApiAnswer unknown_state = client.get("/v1/jobs?state=foo");
+  CHECK(unknown_state.status == 400);
+  CHECK_THAT(detail_of(unknown_state), Contains("queued") && Contains("refused or lost"));
+  for (const char* target : {"/v1/circuits?x=1", "/v1/pause?x=1", "/v1/jobs/1?x=1"}) {
+    INFO(target);
+    const bool is_post = std::string(target).find("pause") != std::string::npos;
+    const ApiAnswer answer = client.send(is_post ? "POST" : "GET", target, "", "");
+    CHECK(answer.status == 400);
+    CHECK_THAT(detail_of(answer), Contains("'x'"));
+  }
+  CHECK(client.send("PUT", "/v1/jobs", "text/plain", "body").status == 405);
+  CHECK(client.send("PUT", "/v1/other", "text/plain", "body").status == 404);
+  CHECK(client.get("/v1/jobs").body.find("\"jobs\":[]") != std::string::npos);
+}
+
+class LineJournal : public Journal {
+ public:
+  void write(const JournalEntry& entry) override {
+    if (entry.what == "job refused") ++refusals;
+  }
+  std::atomic<unsigned> refusals{0};
+};
+
+unsigned refuse_events(EngineFixture& engine) {
+  auto reader = shm::SegmentReader::attach(engine.engine().segment().path());
+  REQUIRE(reader.has_value());
+  const auto batch = reader->events_after(0, 1000);
+  return static_cast<unsigned>(
+      std::count_if(batch->events.begin(), batch->events.end(),
+                    [](const shm::Event& event) { return event.type == shm::EventType::kRefuse; }));
+}
+
+TEST_CASE("each job refused before its upload is counted, shown and logged once") {
+  LineJournal journal;
+  ApiFixture api({}, [&](EngineOptions& options) {
+    options.configuration.memory_budget_bytes = std::uint64_t{100} << 10;
+    options.journal = &journal;
+  });
+  const std::string w = witness(1);
+  for (unsigned refused = 1; refused <= 3; ++refused) {
+    const ApiAnswer answer =
+        api.client().post_form("/v1/jobs?circuit=demo&request_id=mine&priority=high", {w});
+    CHECK(answer.status == 422);
+    const auto seen = api.engine().snapshot();
+    const auto& kind = seen.rows<shm::CountersRecord>().at(0);
+    CHECK(kind.submitted == refused);
+    CHECK(kind.refused == refused);
+    CHECK(seen.memory().refused_impossible == refused);
+    CHECK(refuse_events(api.engine()) == refused);
+    CHECK(journal.refusals == refused);
+  }
+  const json::object listed =
+      json::parse(api.client().get("/v1/jobs?state=refused").body).as_object();
+  REQUIRE(listed.at("jobs").as_array().size() == 3);
+  const json::object& job = listed.at("jobs").as_array()[0].as_object();
+  CHECK(text_of(job, "request") == "mine");
+  CHECK_THAT(text_of(job, "failure"), Contains("bytes"));
+  CHECK(api.client().post_form("/v1/jobs?circuit=absent", {w}).status == 404);
+  CHECK(api.client().post_form("/v1/jobs?circuit=demo&deadline=x", {w}).status == 400);
+  CHECK(api.engine().snapshot().rows<shm::CountersRecord>().at(0).submitted == 3);
+}
+
+TEST_CASE("a draining engine refuses with 503 and counts it") {
+  ApiFixture api;
+  CHECK(api.engine().engine().drain(std::chrono::steady_clock::now()));
+  CHECK(api.client().post_form("/v1/jobs?circuit=demo", {witness(1)}).status == 503);
+  CHECK(api.engine().snapshot().rows<shm::CountersRecord>().at(0).refused == 1);
+  CHECK(refuse_events(api.engine()) == 1);
+}
+
 TEST_CASE("bodies are bounded, however they are sent") {
   ApiFixture api;
   const std::string much(300 << 10, 'x');
@@ -239,6 +260,7 @@ TEST_CASE("a full queue answers 429 and when to come again; an impossible job 42
   const ApiAnswer full = post();
   CHECK(full.status == 429);
   CHECK(full.header("Retry-After") == "1");
+  CHECK(api.engine().snapshot().rows<shm::CountersRecord>().at(1).refused == 1);
   const ApiAnswer impossible = api.client().post_form("/v1/jobs?circuit=demo", {witness(1)});
   CHECK(impossible.status == 422);
   CHECK_THAT(detail_of(impossible), Contains(std::to_string(budget_bytes) + " bytes"));

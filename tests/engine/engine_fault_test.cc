@@ -95,6 +95,89 @@ TEST_CASE("an invalid proof is counted against its device and never handed out")
   CHECK(fixture.snapshot().rows<shm::DeviceRecord>().at(0).proofs_invalid == 1);
 }
 
+JobRequest demo_request(const std::string& circuit) {
+  JobRequest request;
+  request.circuit = circuit;
+  request.witnesses.push_back({circuit_folder("bn128", "demo") / "witness.1.wtns", nullptr});
+  return request;
+}
+
+// A circuit whose key is a file of the test's own, for tests that change it.
+std::function<void(EngineOptions&)> with_own_key(const std::filesystem::path& key) {
+  return [key](EngineOptions& options) {
+    options.configuration.circuits.push_back({"own", key, "own", false, false});
+  };
+}
+
+TEST_CASE("a key damaged on disk is named when proofs with it do not verify, and heals") {
+  const ScratchFolder scratch;
+  const auto key = scratch / "own.zkey";
+  const auto good = circuit_folder("bn128", "demo") / "circuit.zkey";
+  ContainerBytes damaged(good);
+  damaged.flip_bit(8 * (damaged.section(4).begin + 4 + 12));  // the first coefficient
+  damaged.write(key);
+  EngineFixture fixture({}, with_own_key(key));
+  const auto prove = [&] {
+    return fixture.final_status(fixture.engine().submit(demo_request("own")).value());
+  };
+  for (int i = 0; i < 2; ++i) {
+    const JobStatus failed = prove();
+    CHECK(failed.record.failure_class == FailureClass::kVerifyFailed);
+    CHECK_THAT(failed.failure, Contains(key.string()) && Contains("witness.1.wtns"));
+    CHECK(fixture.engine().circuits().at(3).state == shm::AllocationState::kAbsent);
+    fixture.check_quiet();
+  }
+  std::filesystem::copy_file(good, key, std::filesystem::copy_options::overwrite_existing);
+  CHECK(prove().record.state == JobState::kDone);
+  CHECK(fixture.engine().circuits().at(3).state == shm::AllocationState::kReady);
+  CHECK(fixture.engine().circuits().at(3).loads == 3);
+  CHECK(fixture.engine().circuits().at(3).evictions == 2);
+}
+
+TEST_CASE("a key replaced by one of another circuit is refused when it is read again") {
+  const ScratchFolder scratch;
+  const auto key = scratch / "own.zkey";
+  std::filesystem::copy_file(circuit_folder("bn128", "demo") / "circuit.zkey", key);
+  EngineFixture fixture(
+      [](ScriptedStage stage, unsigned) {
+        return stage == ScriptedStage::kVerify ? wrong_proof() : Result<void>();
+      },
+      with_own_key(key));
+  fixture.final_status(fixture.engine().submit(demo_request("own")).value());
+  std::filesystem::copy_file(circuit_folder("bn128", "multiplier") / "circuit.zkey", key,
+                             std::filesystem::copy_options::overwrite_existing);
+  const JobStatus refused =
+      fixture.final_status(fixture.engine().submit(demo_request("own")).value());
+  CHECK(refused.record.failure_class == FailureClass::kBadInput);
+  CHECK_THAT(refused.failure, Contains(key.string()) && Contains("start it again"));
+}
+
+TEST_CASE("a key in doubt stays for those that use it, and is read again for the next") {
+  Gate gate;
+  EngineFixture fixture([&gate](ScriptedStage stage, unsigned call) -> Result<void> {
+    if (stage != ScriptedStage::kVerify) return {};
+    if (call == 0) gate.pass();
+    return call == 1 ? wrong_proof() : Result<void>();
+  });
+  const JobId user = fixture.submitted("demo", 1);
+  gate.await_arrivals(1);
+  const JobId failed = fixture.submitted("demo", 1);
+  CHECK(fixture.final_status(failed).record.failure_class == FailureClass::kVerifyFailed);
+  const JobId next = fixture.submitted("demo", 1);
+  const auto doubted = fixture.snapshot_when([&](const shm::Snapshot& now) {
+    return job_row(now, next).wait_reason == shm::WaitReason::kSrs;
+  });
+  const auto& row = doubted.rows<shm::AllocationRecord>().at(0);
+  CHECK(row.state == shm::AllocationState::kEvicting);
+  CHECK(row.references == 1);
+  CHECK(row.reserved_bytes > 0);
+  gate.open();
+  CHECK(fixture.final_status(user).record.state == JobState::kDone);
+  CHECK(fixture.final_status(next).record.state == JobState::kDone);
+  CHECK(fixture.engine().circuits().at(0).loads == 2);
+  fixture.check_quiet();
+}
+
 TEST_CASE("eight jobs that fail in synthesis leave nothing behind for the ninth") {
   EngineFixture fixture([](ScriptedStage stage, unsigned call) {
     return stage == ScriptedStage::kSynthesize && call < 8 ? out_of_memory() : Result<void>();

@@ -3,7 +3,9 @@
 #include "engine/engine.h"
 
 #include <catch2/catch.hpp>
+#include <map>
 #include <set>
+#include <thread>
 
 #include "engine/proof_json.h"
 #include "engine/text_file.h"
@@ -107,6 +109,71 @@ TEST_CASE("a key that is kept resident is loaded at the start") {
   CHECK(rows[0].loaded_bytes == rows[0].total_bytes);
   CHECK(loaded.memory().srs_bytes == rows[0].reserved_bytes);
   CHECK(loaded.memory().pce_bytes == rows[1].reserved_bytes);
+}
+
+TEST_CASE("only keys that are to be kept resident say so, loaded or not") {
+  EngineFixture fixture(
+      {}, [](EngineOptions& options) { options.configuration.circuits[0].keep_resident = true; });
+  fixture.final_status(fixture.submitted("multiplier", 1));
+  const auto circuits = fixture.engine().circuits();
+  CHECK(circuits.at(0).keep_resident == 1);
+  CHECK(circuits.at(1).keep_resident == 0);
+  CHECK(circuits.at(1).state == shm::AllocationState::kReady);
+  CHECK(circuits.at(2).keep_resident == 0);
+  CHECK(circuits.at(2).state == shm::AllocationState::kAbsent);
+}
+
+TEST_CASE("a worker is busy since it took its partition, in every stage") {
+  Gate gate;
+  EngineFixture fixture([&gate](ScriptedStage stage, unsigned) -> Result<void> {
+    if (stage == ScriptedStage::kFinish) gate.pass();
+    return {};
+  });
+  const JobId id = fixture.submitted("demo", 1);
+  const auto finishing = fixture.snapshot_when([&](const shm::Snapshot& now) {
+    return now.partitions_of({id}).at(0).stage == shm::PartitionStage::kFinishing;
+  });
+  const shm::PartitionRecord partition = finishing.partitions_of({id}).at(0);
+  const auto& worker = finishing.rows<shm::WorkerRecord>().at(partition.worker.number());
+  CHECK(worker.stage == shm::PartitionStage::kFinishing);
+  CHECK(worker.since.ns == partition.gpu_pickup.ns);
+  gate.open();
+  CHECK(fixture.final_status(id).record.state == JobState::kDone);
+}
+
+// Keeps what is written, and lets others go first as often as it can.
+class YieldingJournal : public Journal {
+ public:
+  void write(const JournalEntry& entry) override {
+    if (entry.job != 0) lines[entry.job].emplace_back(entry.what);
+    std::this_thread::yield();
+  }
+  std::map<JobId, std::vector<std::string>> lines;
+};
+
+TEST_CASE("the log tells each job's changes in the order they were made") {
+  YieldingJournal journal;
+  {
+    EngineFixture fixture({}, [&](EngineOptions& options) { options.journal = &journal; });
+    Engine& engine = fixture.engine();
+    engine.set_pause(Engine::Pause::kOn);
+    std::atomic<bool> has_submitted{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        while (!has_submitted) {
+          for (const auto& job : engine.jobs()) (void)engine.cancel(job.job.value);
+        }
+      });
+    }
+    for (int i = 0; i < 400; ++i) (void)fixture.submit("multiplier", 1);
+    has_submitted = true;
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& job : engine.jobs()) (void)engine.cancel(job.job.value);
+  }
+  CHECK(journal.lines.size() == 400);
+  const std::vector<std::string> expected{"job queued", "job ended"};
+  for (const auto& [id, lines] : journal.lines) CHECK(lines == expected);
 }
 
 TEST_CASE("keys that are to be kept but do not fit together are loaded when there is room only") {

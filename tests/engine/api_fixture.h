@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// An API server with a real engine behind it, for tests that talk to its socket.
+#pragma once
+
+#include <boost/json.hpp>
+#include <catch2/catch.hpp>
+#include <iterator>
+#include <optional>
+
+#include "engine/api_server.h"
+#include "tests/engine/api_client.h"
+#include "tests/engine/container_bytes.h"
+#include "tests/engine/engine_fixture.h"
+
+namespace vitrine::engine::testing {
+
+namespace json = boost::json;
+
+class ApiFixture {
+ public:
+  explicit ApiFixture(ScriptedBackend::Script script = {},
+                      const std::function<void(EngineOptions&)>& adjust = {})
+      : engine_(std::move(script), adjust) {
+    configuration_.witness_directories = {circuit_folder("bn128", "demo")};
+    spool_ = Spool::open(scratch_ / "spool", std::uint64_t{1} << 20).value();
+    routes_.emplace(engine_.engine(), configuration_, [this] { has_drained_ = true; });
+    server_ = serve(socket(), std::chrono::seconds(30));
+  }
+
+  std::unique_ptr<ApiServer> serve(const std::filesystem::path& path,
+                                   std::chrono::milliseconds head_patience) {
+    const ApiServer::Limits limits{std::uint64_t{256} << 10, head_patience};
+    return ApiServer::start(ApiSocket::listen(path, "").value(), *routes_, *spool_, limits).value();
+  }
+  std::filesystem::path socket() const { return scratch_ / "api.sock"; }
+  ApiClient client() const { return ApiClient(socket()); }
+  EngineFixture& engine() { return engine_; }
+  bool has_drained() const { return has_drained_; }
+  // Files go a moment after their job's end is shown: input and output wait for no state.
+  void await_empty_spool() const {
+    engine_.await([this] { return spooled_files() == 0; });
+  }
+  // The job's document once it is final.
+  json::object final_job(const std::string& id) const {
+    const ApiAnswer answer = client().get("/v1/jobs/" + id + "?wait=60s");
+    REQUIRE(answer.status == 200);
+    return json::parse(answer.body).as_object();
+  }
+
+ private:
+  std::size_t spooled_files() const {
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(scratch_ / "spool")) {
+      files += entry.path().extension() == ".wtns";
+    }
+    return files;
+  }
+
+  ScratchFolder scratch_;
+  Configuration configuration_;
+  std::atomic<bool> has_drained_{false};
+  std::unique_ptr<Spool> spool_;  // outlives the witnesses that the engine holds
+  EngineFixture engine_;
+  std::optional<ApiRoutes> routes_;
+  std::unique_ptr<ApiServer> server_;
+};
+
+inline std::string witness(unsigned number) {
+  return read_file(circuit_folder("bn128", "demo") /
+                   ("witness." + std::to_string(number) + ".wtns"));
+}
+
+inline std::string text_of(const json::object& object, const char* name) {
+  return std::string(object.at(name).as_string());
+}
+
+// A problem document says the same as the status, and why.
+inline std::string detail_of(const ApiAnswer& answer) {
+  CHECK(answer.header("Content-Type") == "application/problem+json");
+  const json::object document = json::parse(answer.body).as_object();
+  CHECK(document.at("status").as_int64() == answer.status);
+  CHECK_FALSE(text_of(document, "title").empty());
+  return text_of(document, "detail");
+}
+
+}  // namespace vitrine::engine::testing
