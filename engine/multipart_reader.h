@@ -3,11 +3,17 @@
 //
 // Layout: `--BOUNDARY`, then for each part a head, an empty line and its bytes; each part ends with
 // `CRLF--BOUNDARY`, the last one with `CRLF--BOUNDARY--`. Nothing before and after, but a last
-// CRLF. Threads: one at a time. Cost: keeps one piece and the length of the boundary; a head has
-// kHeadBytesMax bytes at most. Why: libmicrohttpd's own reader calls with no bytes for an empty
-// part and also before the bytes of any other, so an empty witness cannot be told from the
-// beginning of a full one; a witness that is left out shifts the proofs of all that follow. Source:
-// RFC 7578; RFC 2046, 5.1.
+// CRLF.
+//
+// Threads: one at a time.
+//
+// Cost: keeps one piece and the length of the boundary; a head has kHeadBytesMax bytes at most.
+//
+// Why: libmicrohttpd's own reader calls with no bytes for an empty part and also before the bytes
+// of any other, so an empty witness cannot be told from the beginning of a full one; a witness that
+// is left out shifts the proofs of all that follow.
+//
+// Source: RFC 7578; RFC 2046, 5.1.
 #pragma once
 
 #include <cstddef>

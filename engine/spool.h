@@ -2,9 +2,13 @@
 // Spool: where uploaded witnesses lie until their partition is over.
 //
 // Layout: a folder of mode 0700 that belongs to one engine, which holds the lock of its file
-// `lock`; witnesses NUMBER.wtns of mode 0600. Threads: any. The spool outlives its files. Crash:
-// files stay behind; the next engine of the instance removes them when it opens the spool. Why: a
-// witness is a secret, and may be larger than what one wants in memory while it waits.
+// `lock`; witnesses NUMBER.wtns of mode 0600.
+//
+// Threads: any. The spool outlives its files.
+//
+// Crash: files stay behind; the next engine of the instance removes them when it opens the spool.
+//
+// Why: a witness is a secret, and may be larger than what one wants in memory while it waits.
 #pragma once
 
 #include <atomic>

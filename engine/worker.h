@@ -3,8 +3,9 @@
 // result when it ended the last partition.
 //
 // Threads: run() is the thread's body; it ends when the model says stopping. Kernels of a device
-// run for one of its workers at a time; the others meanwhile check and write proofs. Why: whatever
-// goes wrong with a partition is the partition's failure; the worker goes on.
+// run for one of its workers at a time; the others meanwhile check and write proofs.
+//
+// Why: whatever goes wrong with a partition is the partition's failure; the worker goes on.
 #pragma once
 
 #include <cstdint>
