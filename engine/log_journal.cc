@@ -11,7 +11,6 @@
 #include "shm/line_output.h"
 #include "shm/printable_text.h"
 #include "shm/time_text.h"
-#include "shm/utf8_repair.h"
 
 namespace vitrine::engine {
 namespace {
@@ -34,7 +33,14 @@ spdlog::level::level_enum level_of(JournalLevel level) {
 
 // Details may quote what a client or a file said: a line stays one line, and short enough for any
 // pipe (shm/line_output.h), also as JSON.
-constexpr std::size_t kDetailBytesMax = 1000;
+std::string bounded(const std::string& detail) {
+  constexpr std::size_t kBytesMax = 1500;
+  std::string text = shm::printable_text(detail);
+  if (text.size() <= kBytesMax) return text;
+  std::size_t end = kBytesMax;
+  while ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // between characters
+  return text.substr(0, end) + "...";
+}
 
 void add_number(std::string& line, const char* name, std::optional<std::uint32_t> number) {
   if (number) line.append(" ").append(name).append("=").append(std::to_string(*number));
@@ -48,8 +54,8 @@ std::string text_line(const JournalEntry& entry) {
   if (!entry.stage.empty()) line.append(" stage=").append(entry.stage);
   add_number(line, "worker", entry.worker);
   add_number(line, "device", entry.device);
-  if (!entry.detail.empty()) line.append(": ").append(entry.detail, 0, kDetailBytesMax);
-  return shm::printable_text(line);
+  if (!entry.detail.empty()) line.append(": ").append(bounded(entry.detail));
+  return line;
 }
 
 json::value number_or_null(std::optional<std::uint32_t> number) {
@@ -67,7 +73,7 @@ std::string json_line(const JournalEntry& entry) {
       {"stage", entry.stage.empty() ? json::value(nullptr) : json::value(std::string(entry.stage))},
       {"worker", number_or_null(entry.worker)},
       {"device", number_or_null(entry.device)},
-      {"detail", shm::repair_utf8(entry.detail.substr(0, kDetailBytesMax))}};
+      {"detail", bounded(entry.detail)}};
   return json::serialize(line);
 }
 

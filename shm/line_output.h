@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "shm/file_descriptor.h"
+
 namespace vitrine::shm {
 
 class LineOutput {
@@ -20,9 +22,8 @@ class LineOutput {
   static constexpr std::size_t kLineBytesMax = 4096;  // PIPE_BUF: what a pipe takes at once
 
   // `loss_line` makes the line that tells of that many lost lines. The descriptor stays the
-  // caller's.
-  LineOutput(int descriptor, std::function<std::string(std::uint64_t)> loss_line)
-      : descriptor_(descriptor), loss_line_(std::move(loss_line)) {}
+  // caller's, and open.
+  LineOutput(int descriptor, std::function<std::string(std::uint64_t)> loss_line);
 
   // `line` ends with its newline; what is longer than kLineBytesMax is cut.
   void write(std::string_view line);
@@ -30,10 +31,14 @@ class LineOutput {
 
  private:
   bool has_room() const;
-  bool put(std::string_view line) const;
+  bool put(std::string_view line);
+  // The bytes that were taken; zero when there was no room.
+  std::size_t write_some(std::string_view bytes) const;
 
+  FileDescriptor own_;
   int descriptor_;
   std::function<std::string(std::uint64_t)> loss_line_;
+  std::string rest_;        // of a line that was taken in part
   std::uint64_t lost_ = 0;  // since the last line that was taken
 };
 

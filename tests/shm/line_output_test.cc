@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -61,6 +62,34 @@ TEST_CASE("a line is cut to what a pipe takes at once") {
   const std::string taken = pipe.take_all();
   CHECK(taken.size() == LineOutput::kLineBytesMax);
   CHECK(taken.find('\n') == taken.size() - 1);
+}
+
+TEST_CASE("a terminal that nobody reads loses lines and never blocks") {
+  const FileDescriptor reader(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (!reader.is_open()) {
+    WARN("not tested: this host has no pseudo-terminals");
+    return;
+  }
+  REQUIRE(::grantpt(reader.number()) == 0);
+  REQUIRE(::unlockpt(reader.number()) == 0);
+  const FileDescriptor terminal(
+      ::open(::ptsname(reader.number()), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+  REQUIRE(terminal.is_open());
+  LineOutput output(terminal.number(), loss_line);
+  const std::string line = std::string(100, 'x') + "\n";
+  while (output.lost() < 3) output.write(line);
+  CHECK((::fcntl(terminal.number(), F_GETFL) & O_NONBLOCK) == 0);
+  REQUIRE(::fcntl(reader.number(), F_SETFL, O_NONBLOCK) == 0);
+  std::string taken;
+  char bytes[4096];
+  for (bool is_told = false; !is_told; is_told = taken.find("last") != std::string::npos) {
+    const ssize_t size = ::read(reader.number(), bytes, sizeof bytes);
+    if (size > 0) taken.append(bytes, static_cast<std::size_t>(size));
+    if (size <= 0) output.write("last\n");
+  }
+  CHECK(taken.find(" lost\r\n") != std::string::npos);
+  CHECK(taken.find("x"
+                   "lost") == std::string::npos);
 }
 
 TEST_CASE("a closed pipe loses the line") {
