@@ -14,6 +14,7 @@
 #include "engine/synthetic_circuit.h"
 #include "engine/text_file.h"
 #include "engine/witness.h"
+#include "shm/standard_streams.h"
 
 namespace vitrine::engine {
 namespace {
@@ -118,4 +119,7 @@ int run(int argc, const char* const* argv) {
 }  // namespace
 }  // namespace vitrine::engine
 
-int main(int argc, char** argv) { return vitrine::engine::run(argc, argv); }
+int main(int argc, char** argv) {
+  vitrine::shm::occupy_standard_streams();
+  return vitrine::engine::run(argc, argv);
+}

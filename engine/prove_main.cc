@@ -18,6 +18,7 @@
 #include "engine/progress_display.h"
 #include "engine/prove_files.h"
 #include "engine/text_file.h"
+#include "shm/standard_streams.h"
 
 namespace vitrine::engine {
 namespace {
@@ -141,4 +142,7 @@ int run(int argc, const char* const* argv) {
 }  // namespace
 }  // namespace vitrine::engine
 
-int main(int argc, char** argv) { return vitrine::engine::run(argc, argv); }
+int main(int argc, char** argv) {
+  vitrine::shm::occupy_standard_streams();
+  return vitrine::engine::run(argc, argv);
+}

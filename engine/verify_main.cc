@@ -10,6 +10,7 @@
 #include "engine/program_output.h"
 #include "engine/proof_json.h"
 #include "engine/text_file.h"
+#include "shm/standard_streams.h"
 
 namespace vitrine::engine {
 namespace {
@@ -82,4 +83,7 @@ int run(int argc, const char* const* argv) {
 }  // namespace
 }  // namespace vitrine::engine
 
-int main(int argc, char** argv) { return vitrine::engine::run(argc, argv); }
+int main(int argc, char** argv) {
+  vitrine::shm::occupy_standard_streams();
+  return vitrine::engine::run(argc, argv);
+}

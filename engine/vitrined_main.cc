@@ -25,6 +25,7 @@
 #include "shm/owner_lock_writer.h"
 #include "shm/paths.h"
 #include "shm/segment_plan_writer.h"
+#include "shm/standard_streams.h"
 
 namespace vitrine::engine {
 namespace {
@@ -194,4 +195,7 @@ int run(int argc, const char* const* argv) {
 }  // namespace
 }  // namespace vitrine::engine
 
-int main(int argc, char** argv) { return vitrine::engine::run(argc, argv); }
+int main(int argc, char** argv) {
+  vitrine::shm::occupy_standard_streams();
+  return vitrine::engine::run(argc, argv);
+}

@@ -15,6 +15,7 @@
 #include "exporters/watched_engine.h"
 #include "shm/clock.h"
 #include "shm/printable_text.h"
+#include "shm/standard_streams.h"
 
 namespace vitrine::exporters {
 namespace {
@@ -114,4 +115,7 @@ int run(int argc, const char* const* argv) {
 }  // namespace
 }  // namespace vitrine::exporters
 
-int main(int argc, char** argv) { return vitrine::exporters::run(argc, argv); }
+int main(int argc, char** argv) {
+  vitrine::shm::occupy_standard_streams();
+  return vitrine::exporters::run(argc, argv);
+}

@@ -2,12 +2,14 @@
 // The program `vitrine`: sees into an engine and gives it work.
 #include <csignal>
 
+#include "shm/standard_streams.h"
 #include "tools/command_line.h"
 #include "tools/diagnostics.h"
 #include "tools/external_command.h"
 
 int main(int argument_count, char** arguments) {
   using namespace vitrine::tools;
+  vitrine::shm::occupy_standard_streams();
   if (const auto name = external_command_name(argument_count, arguments)) {
     const Error error = run_external_command(*name, arguments + 1);
     Diagnostics(LogLevel::kInfo, LogFormat::kText).error(error.text);

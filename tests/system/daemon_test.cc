@@ -368,6 +368,19 @@ TEST_CASE("a log that nobody reads stops neither proofs nor the end") {
   CHECK(daemon.exit_code() == 0);
 }
 
+TEST_CASE("an engine that is started without standard streams writes into nothing of its own") {
+  const Site site;
+  {
+    RunningDaemon daemon(site, {}, {"bash", "-c", R"(exec "$0" "$@" <&- >&- 2>&-)"});
+    CHECK(final_state(site, submit(site, 1)) == "done");
+    auto reader = shm::SegmentReader::attach(site.segment());
+    CHECK(reader.has_value());
+    daemon.signal(SIGTERM);
+    CHECK(daemon.exit_code() == 0);
+  }
+  const RunningDaemon next(site);  // whose locks are whole
+}
+
 TEST_CASE("jobs leave no descriptor behind") {
   const Site site;
   RunningDaemon daemon(site);
