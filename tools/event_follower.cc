@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/event_follower.h"
 
+#include "shm/clock.h"
+
 namespace vitrine::tools {
 namespace {
 
 constexpr std::size_t kBatchEvents = 4096;
+// An engine looks after its segment once a second.
+constexpr std::uint64_t kPatienceNs = 5'000'000'000;
 
 Error error_of(const shm::Error& error) {
   const bool is_absent = error.kind == shm::ErrorKind::kAbsent;
@@ -35,19 +39,15 @@ Result<EventFollower::Batch> EventFollower::next() {
   if (commit == last_commit_) {
     if (std::optional<shm::SegmentReader> fresh = successor()) {
       // The engine before is gone for good now, so what it wrote last is complete.
-      if (reader_.commit() == last_commit_) {
-        reader_ = std::move(*fresh);
-        last_sequence_ = 0;
-        last_commit_ = 0;
-        is_switched_ = true;
-      }
+      if (reader_.commit() == last_commit_) switch_to(std::move(*fresh));
       return next();
     }
     return Batch{};
   }
-  if (const auto taken = reader_.snapshot(clock_); !taken) return error_of(taken.error());
+  if (const auto taken = reader_.snapshot(clock_); !taken) return unreadable(taken.error());
   shm::Result<shm::EventBatch> read = reader_.events_after(last_sequence_, kBatchEvents);
-  if (!read) return error_of(read.error());
+  if (!read) return unreadable(read.error());
+  unreadable_since_ns_.reset();
   Batch batch;
   batch.events = std::move(read->events);
   batch.missed = read->missed;
@@ -56,6 +56,25 @@ Result<EventFollower::Batch> EventFollower::next() {
   // A full portion may have left some behind: come back although no commit was added.
   if (batch.events.size() < kBatchEvents) last_commit_ = commit;
   return batch;
+}
+
+void EventFollower::switch_to(shm::SegmentReader fresh) {
+  is_switched_ = fresh.identity().incarnation != reader_.identity().incarnation;
+  reader_ = std::move(fresh);
+  if (!is_switched_) return;
+  last_sequence_ = 0;
+  last_commit_ = 0;
+}
+
+Result<EventFollower::Batch> EventFollower::unreadable(const shm::Error& error) {
+  if (std::optional<shm::SegmentReader> fresh = successor()) {
+    switch_to(std::move(*fresh));
+    return next();
+  }
+  const std::uint64_t now_ns = shm::monotonic_ns();
+  if (!unreadable_since_ns_) unreadable_since_ns_ = now_ns;
+  if (target_.file || now_ns - *unreadable_since_ns_ > kPatienceNs) return error_of(error);
+  return Batch{};
 }
 
 void EventFollower::skip_to_last(std::uint64_t count) {

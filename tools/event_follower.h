@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the events of an instance in order, across restarts of its engine, and counts exactly
-// those that were overwritten before they could be read.
+// those that were overwritten before they could be read. A segment that its engine publishes again
+// goes on where the one before ended.
 //
 // Threads  one at a time.
 // Crash    of the engine: its last events are read before those of its successor.
@@ -24,7 +25,8 @@ class EventFollower {
     std::uint64_t missed = 0;     // overwritten before `events`
     std::string new_incarnation;  // not empty: these are the first events of another engine
   };
-  // What came since the last call, in bounded portions; empty when nothing did. Never waits.
+  // What came since the last call, in bounded portions; empty when nothing did, or while a damaged
+  // segment may yet be published again. Never waits.
   Result<Batch> next();
 
   // Leaves out all but the newest `count` of the events that are there now.
@@ -41,6 +43,8 @@ class EventFollower {
 
   // The segment to which the name leads now, when that is another one.
   std::optional<shm::SegmentReader> successor() const;
+  void switch_to(shm::SegmentReader fresh);
+  Result<Batch> unreadable(const shm::Error& error);
 
   shm::Target target_;
   shm::SegmentReader reader_;
@@ -48,6 +52,7 @@ class EventFollower {
   std::uint64_t last_sequence_ = 0;
   std::uint64_t last_commit_ = 0;
   bool is_switched_ = false;
+  std::optional<std::uint64_t> unreadable_since_ns_;
 };
 
 }  // namespace vitrine::tools

@@ -83,6 +83,32 @@ TEST_CASE("the last events of a dead engine come before its successor's", "[even
   CHECK(follower.engine_lives());
 }
 
+TEST_CASE("a segment that is published again goes on where the first ended", "[events]") {
+  const bool is_truncated = GENERATE(false, true);
+  const SharedScratchFolder scratch;
+  shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
+  const auto path = shm::segment_path_in(scratch.path(), "e");
+  append_events(writer, 3);
+  EventFollower follower = follow(scratch);
+  CHECK(next(follower).events.size() == 3);
+  if (is_truncated) {
+    std::filesystem::resize_file(path, 0);
+  } else {
+    std::filesystem::remove(path);
+  }
+  CHECK(next(follower).events.empty());
+  append_events(writer, 1);
+  std::mutex state_mutex;
+  REQUIRE(writer.publish_again(state_mutex).has_value());
+  append_events(writer, 1);
+  std::vector<shm::Event> events;
+  while (events.size() < 2) {
+    for (const shm::Event& event : next(follower).events) events.push_back(event);
+  }
+  CHECK(events[0].sequence == 4);
+  CHECK(events[1].sequence == 5);
+}
+
 TEST_CASE("a follower can begin with the newest events", "[events]") {
   const SharedScratchFolder scratch;
   shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
