@@ -11,7 +11,7 @@ namespace {
 constexpr auto kInterval = std::chrono::milliseconds(100);
 constexpr unsigned kBeatsPerSample = 10;
 constexpr const char* kNameLost = "the segment's name was removed";
-constexpr const char* kTruncated = "the segment's file was truncated";
+constexpr const char* kDamaged = "the segment's file was truncated or overwritten";
 
 }  // namespace
 
@@ -42,21 +42,22 @@ void Heartbeat::run() {
 void Heartbeat::sample() {
   const std::uint64_t resident = resident_bytes();
   const bool is_name_lost = state_.writer().is_name_lost();
-  const bool is_truncated = state_.writer().is_truncated();
+  const bool is_damaged = state_.writer().is_damaged();
   state_.change([&](Change& change) {
     change.model().process_resident_bytes = resident;
     if (is_name_lost) change.degrade(kNameLost);
-    if (is_truncated) change.degrade(kTruncated);
+    if (is_damaged) change.degrade(kDamaged);
   });
-  if (is_name_lost || is_truncated) publish_again();
+  if (is_name_lost || is_damaged) publish_again();
 }
 
 void Heartbeat::publish_again() {
   const auto published = state_.publish_again();
   state_.change([&](Change& change) {
     if (published) {
+      not_published_again_.clear();
       change.recover(kNameLost);
-      change.recover(kTruncated);
+      change.recover(kDamaged);
       return;
     }
     if (published.error().text == not_published_again_) return;

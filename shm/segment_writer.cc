@@ -63,6 +63,7 @@ struct SegmentWriter::State {
   Incarnation incarnation;
   std::optional<OwnerLock> owner_lock;
   SegmentPages pages;
+  Header header{};  // as it was written
   HotLines* hot = nullptr;
   std::uint64_t* ring_head = nullptr;
   std::uint64_t* ring = nullptr;
@@ -105,19 +106,20 @@ void SegmentWriter::State::exchange_pages(SegmentPages& fresh) {
   std::swap(pages, fresh);
   std::byte* const base = pages.bytes();
   write_header(base, plan, options, incarnation);
-  hot = reinterpret_cast<HotLines*>(base + kHotLinesOffset);
-  hot->heartbeat.interval_ns = options.heartbeat_interval_ns;
-  hot->heartbeat.count = beats;
-  hot->life.life = life;
-  hot->commit.commit = commit;
+  std::memcpy(&header, base, sizeof(header));
   const std::uint64_t* const old_ring = ring;
   ring_head = reinterpret_cast<std::uint64_t*>(base + plan.offset_of(SectionId::kEvents));
   ring = ring_head + kLineBytes / 8;
   if (old_ring != nullptr) write_events_again(old_ring);
-  *ring_head = events;
+  MappedMemory::store(*ring_head, events, std::memory_order_release);
   for_each_table([&]<class Record>() {
     std::get<TableWriter<Record>>(tables).move_to(base + plan.offset_of(TableOf<Record>::kSection));
   });
+  hot = reinterpret_cast<HotLines*>(base + kHotLinesOffset);
+  hot->heartbeat.interval_ns = options.heartbeat_interval_ns;
+  hot->heartbeat.count = beats;
+  hot->life.life = life;
+  store_commit<MappedMemory>(hot->commit.commit, commit);
 }
 
 void SegmentWriter::State::write_event(const Event& event) noexcept {
@@ -171,6 +173,10 @@ Result<void> SegmentWriter::publish_again(std::mutex& state_mutex) {
   if (state_->owner_lock->is_name_lost()) {
     if (Result<void> taken = state_->take_lock(); !taken) return taken.error();
   }
+  // First a look: while another file has the name, the pages that readers may have stay in use.
+  if (is_name_lost()) {
+    if (Result<void> fine = check_predecessor(path()); !fine) return fine.error();
+  }
   Result<SegmentPages> pages = create_pages(path(), state_->plan.total_bytes);
   if (!pages) return pages.error();
   {
@@ -222,10 +228,18 @@ bool SegmentWriter::is_name_lost() const {
   return is_shared() && !leads_to(path(), state_->pages.file);
 }
 
-bool SegmentWriter::is_truncated() const {
+bool SegmentWriter::is_damaged() const {
+  if (!is_shared()) return false;
+  const SegmentPages& pages = state_->pages;
+  const std::size_t total_bytes = state_->plan.total_bytes;
   struct stat own {};
-  return is_shared() && ::fstat(state_->pages.file.number(), &own) == 0 &&
-         static_cast<std::size_t>(own.st_size) < state_->plan.total_bytes;
+  if (::fstat(pages.file.number(), &own) != 0) return false;
+  // A file that was cut and made longer again has holes.
+  const std::size_t held_bytes = static_cast<std::size_t>(own.st_blocks) * 512;
+  if (static_cast<std::size_t>(own.st_size) < total_bytes || held_bytes < total_bytes) return true;
+  Header header{};
+  return ::pread(pages.file.number(), &header, sizeof(header), 0) != sizeof(header) ||
+         std::memcmp(&header, &state_->header, sizeof(header)) != 0;
 }
 
 void SegmentWriter::unlink_name() {

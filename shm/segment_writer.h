@@ -53,11 +53,12 @@ class SegmentWriter {
   std::string incarnation() const;
   // True when the name no longer leads to this segment (a cleaner removed it).
   bool is_name_lost() const;
-  // True when the segment's file was cut: readers cannot read it. Stores go on without effect.
-  bool is_truncated() const;
+  // True when the segment's file was cut or overwritten, as far as its size, its holes and its
+  // header tell: readers cannot read it. Stores go on without effect.
+  bool is_damaged() const;
   // Goes on in a new segment of the same incarnation and content, under the same name; for a name
-  // that was lost, or a file that was cut. Call it in the thread that beats; `state_mutex` is held
-  // for the copy only. Errors as publish_named's; it may be tried again.
+  // that was lost, or a file that was damaged. Call it in the thread that beats; `state_mutex` is
+  // held for the copy only. Errors as publish_named's; it may be tried again.
   Result<void> publish_again(std::mutex& state_mutex);
   // Removes the name and the lock file, for one-shot programs that end well. Readers keep their
   // mapping.

@@ -275,14 +275,17 @@ TEST_CASE("a writer survives the loss of its pages and shows the same state agai
   };
   note(1);
   note(2);
-  const auto size = GENERATE(0, 4096, 8192);
+  const auto size = GENERATE(0, 1, 4096, 8192);
+  const bool grows_again = GENERATE(false, true);
+  const auto whole = static_cast<off_t>(fs::file_size(options.path));
   REQUIRE(::truncate(options.path.c_str(), size) == 0);
-  CHECK(writer.is_truncated());
+  if (grows_again) REQUIRE(::truncate(options.path.c_str(), whole) == 0);
+  CHECK(writer.is_damaged());
   writer.beat();
   note(3);
   std::mutex state_mutex;
   REQUIRE(writer.publish_again(state_mutex).has_value());
-  CHECK_FALSE(writer.is_truncated());
+  CHECK_FALSE(writer.is_damaged());
   note(4);
   auto reader = SegmentReader::attach(options.path).value();
   Snapshot snapshot;
@@ -299,14 +302,35 @@ TEST_CASE("a writer survives the loss of its pages and shows the same state agai
   CHECK(events->events.back().sequence == 4);
 }
 
+TEST_CASE("an overwritten header is noticed") {
+  const SharedScratchFolder scratch;
+  const auto options = small_segment(scratch / "test.segment");
+  auto writer = publish(options);
+  CHECK_FALSE(writer.is_damaged());
+  std::string bytes = read_whole(options.path);
+  bytes[100] = static_cast<char>(bytes[100] ^ 1);
+  const FileDescriptor file(::open(options.path.c_str(), O_WRONLY | O_CLOEXEC));
+  REQUIRE(::pwrite(file.number(), bytes.data(), 512, 0) == 512);
+  CHECK(writer.is_damaged());
+  std::mutex state_mutex;
+  REQUIRE(writer.publish_again(state_mutex).has_value());
+  CHECK_FALSE(writer.is_damaged());
+}
+
 TEST_CASE("a name that another file has taken is not taken back") {
   const SharedScratchFolder scratch;
   const auto options = small_segment(scratch / "test.segment");
   auto writer = publish(options);
+  auto reader = SegmentReader::attach(options.path).value();
   fs::remove(options.path);
   std::ofstream(options.path) << "another's";
   std::mutex state_mutex;
   CHECK(writer.publish_again(state_mutex).error().kind == ErrorKind::kUnreadable);
+  CHECK(reader.liveness().lock_held);
+  writer.begin().edit<EngineRecord>().workers = 7;
+  Snapshot snapshot;
+  REQUIRE(reader.snapshot(snapshot).has_value());
+  CHECK(snapshot.engine().workers == 7);
   CHECK(read_whole(options.path) == "another's");
   fs::remove(options.path);
   CHECK(writer.publish_again(state_mutex).has_value());
