@@ -45,6 +45,7 @@ struct Exchange {
   Server& server;
   ApiUpload upload;
   ApiRequest request;
+  std::optional<ApiResponse> refusal;  // to be sent when the body is over
   std::uint64_t discarded_bytes = 0;
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 };
@@ -118,15 +119,34 @@ MHD_Result send(MHD_Connection* connection, const ApiResponse& answer) {
   return queued;
 }
 
-std::optional<ApiResponse> refuse_body(MHD_Connection* connection, std::uint64_t limit_bytes) {
-  const char* header =
-      MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
-  if (header == nullptr) return std::nullopt;
-  const std::string_view text(header);
+const char* header_of(MHD_Connection* connection, const char* name) {
+  return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+// Zero when the head does not tell.
+std::uint64_t body_bytes(MHD_Connection* connection) {
+  const char* header = header_of(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
+  const std::string_view text = header == nullptr ? "" : header;
   std::uint64_t bytes = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-  if (error != std::errc() || bytes <= limit_bytes) return std::nullopt;
+  std::from_chars(text.data(), text.data() + text.size(), bytes);
+  return bytes;
+}
+
+std::optional<ApiResponse> refuse_body(MHD_Connection* connection, std::uint64_t limit_bytes) {
+  if (body_bytes(connection) <= limit_bytes) return std::nullopt;
   return problem(413, "the body is longer than " + std::to_string(limit_bytes) + " bytes");
+}
+
+// A client that is still sending when the connection ends may never read the answer: unless it
+// waits for leave to send, the body is taken first, when that is within reason.
+MHD_Result refuse(MHD_Connection* connection, Exchange& exchange, ApiResponse refusal) {
+  const bool waits = header_of(connection, MHD_HTTP_HEADER_EXPECT) != nullptr;
+  const std::uint64_t bytes = body_bytes(connection);
+  const bool has_body =
+      bytes > 0 || header_of(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING) != nullptr;
+  if (waits || !has_body || bytes > kDiscardedBytesMax) return send(connection, refusal);
+  exchange.refusal = std::move(refusal);
+  return MHD_YES;
 }
 
 MHD_Result begin_exchange(Server& server, MHD_Connection* connection, const char* method,
@@ -141,17 +161,20 @@ MHD_Result begin_exchange(Server& server, MHD_Connection* connection, const char
   }
   request.has_client_left = [connection] { return has_left(connection); };
   if (server.requests.load() > ApiServer::kRequestsMax) {
-    return send(connection, problem(503, "too many requests at once"));
+    return refuse(connection, *exchange, problem(503, "too many requests at once"));
   }
-  if (const auto refusal = server.routes.refuse_early(request)) return send(connection, *refusal);
-  if (const auto refusal = refuse_body(connection, server.limits.upload_bytes)) {
-    return send(connection, *refusal);
+  if (auto refusal = server.routes.refuse_early(request)) {
+    return refuse(connection, *exchange, std::move(*refusal));
+  }
+  if (auto refusal = refuse_body(connection, server.limits.upload_bytes)) {
+    return refuse(connection, *exchange, std::move(*refusal));
   }
   exchange->upload.begin(connection);
   return MHD_YES;
 }
 
 ApiResponse answer(Exchange& exchange) {
+  if (exchange.refusal) return *exchange.refusal;
   if (auto wrong = exchange.upload.finish(exchange.request)) return *wrong;
   const auto answered = guard_all("request", [&]() -> Result<ApiResponse> {
     return exchange.server.routes.answer(std::move(exchange.request));
@@ -171,10 +194,11 @@ const MHD_AccessHandlerCallback handle =
     return begun;
   }
   if (*upload_size == 0) return send(connection, answer(*exchange));
-  if (exchange->upload.failure()) exchange->discarded_bytes += *upload_size;
+  const bool is_refused = exchange->refusal || exchange->upload.failure();
+  if (is_refused) exchange->discarded_bytes += *upload_size;
   const bool is_late = std::chrono::steady_clock::now() - exchange->began > kUploadPatience;
   if (is_late || exchange->discarded_bytes > kDiscardedBytesMax) return MHD_NO;
-  (void)exchange->upload.take(upload_data, *upload_size);
+  if (!is_refused) (void)exchange->upload.take(upload_data, *upload_size);
   *upload_size = 0;
   return MHD_YES;
 };
