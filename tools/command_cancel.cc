@@ -2,6 +2,8 @@
 #include <boost/json/serialize.hpp>
 #include <memory>
 
+#include "tools/command.h"
+#include "tools/engine_socket.h"
 #include "tools/job_command.h"
 
 namespace vitrine::tools {

@@ -3,7 +3,9 @@
 #include <memory>
 #include <vector>
 
+#include "tools/command.h"
 #include "tools/duration_text.h"
+#include "tools/engine_socket.h"
 #include "tools/job_command.h"
 
 namespace vitrine::tools {

@@ -9,6 +9,8 @@
 
 #include "shm/clock.h"
 #include "tools/atomic_file.h"
+#include "tools/command.h"
+#include "tools/engine_socket.h"
 #include "tools/job_command.h"
 #include "tools/job_progress.h"
 #include "tools/status_command.h"
@@ -88,7 +90,8 @@ class JobWait {
   }
 
   Result<EngineReply> ask(const std::string& target, std::uint64_t wait_ns) {
-    const Result<std::filesystem::path> socket = engine_socket(context_.flags);
+    const Result<std::filesystem::path> socket =
+        engine_socket(context_.flags, std::min(kEngineAppearsNs, left_ns()));
     if (!socket) return socket.error();
     EngineRequest request;
     request.target = target;

@@ -22,10 +22,9 @@ const std::string kData = VITRINE_TEST_DATA "/bn128/demo/";
 // A vitrined of its own, with its segment, socket and spool in a scratch directory.
 class RunningEngine {
  public:
-  RunningEngine() {
-    start();
-    wait_until_ready();
-  }
+  RunningEngine() : RunningEngine(StartedJustNow{}) { wait_until_ready(); }
+  struct StartedJustNow {};
+  explicit RunningEngine(StartedJustNow) { start(); }
   ~RunningEngine() { kill_it(); }
   RunningEngine(const RunningEngine&) = delete;
   RunningEngine& operator=(const RunningEngine&) = delete;
@@ -39,9 +38,8 @@ class RunningEngine {
     unsetenv("RUNTIME_DIRECTORY");
     setenv("XDG_RUNTIME_DIR", folder.c_str(), 1);
     execl(VITRINE_BIN "/vitrined", "vitrined", "--instance", "tools-test", "--segment",
-          segment().c_str(), "--socket", (folder + "/s.sock").c_str(), "--spool-directory",
-          (folder + "/spool").c_str(), "--circuit", ("demo=" + kData + "circuit.zkey").c_str(),
-          nullptr);
+          segment().c_str(), "--spool-directory", (folder + "/spool").c_str(), "--circuit",
+          ("demo=" + kData + "circuit.zkey").c_str(), nullptr);
     _exit(127);
   }
 
@@ -123,6 +121,23 @@ TEST_CASE("one partition writes proof.json and public.json", "[engine]") {
   CHECK(std::filesystem::exists(out / "public.json"));
 }
 
+TEST_CASE("work may be given right after the engine's start, also after another died", "[engine]") {
+  RunningEngine engine{RunningEngine::StartedJustNow{}};
+  CHECK(engine.vitrine({"wait", engine.submit(1)}).exit_code == 0);
+  engine.kill_it();
+  engine.start();
+  CHECK(engine.vitrine({"wait", engine.submit(1)}).exit_code == 0);
+}
+
+TEST_CASE("work may be given to an engine that is only known by its socket's place", "[engine]") {
+  RunningEngine engine{RunningEngine::StartedJustNow{}};
+  const ProgramRun run = run_vitrine({"submit", "--instance", "tools-test", "--circuit", "demo",
+                                      "--wtns", kData + "witness.0.wtns"},
+                                     {"XDG_RUNTIME_DIR=" + engine.folder().string()});
+  INFO(run.error);
+  CHECK(run.exit_code == 0);
+}
+
 TEST_CASE("a cancelled job ends in 6, one that is still running at the time-out in 7", "[engine]") {
   const RunningEngine engine;
   const std::string id = engine.submit(256);
@@ -165,7 +180,7 @@ TEST_CASE("after kill -9 the last stages are shown and a new engine takes over",
   CHECK(show.exit_code == 4);
   CHECK(show.output.find("  dead  ") != std::string::npos);
   CHECK(show.output.find(id) != std::string::npos);
-  CHECK(engine.vitrine({"wait", id}).exit_code == 3);
+  CHECK(engine.vitrine({"wait", id, "--timeout", "0s"}).exit_code == 3);
   CHECK(engine.vitrine({"submit", "--circuit", "demo", "--wtns", kData + "witness.0.wtns"})
             .exit_code == 3);
   engine.start();

@@ -305,7 +305,7 @@ TEST_CASE("without an engine there is no work to give: 3", "[program]") {
   std::ofstream(scratch.path() / "w.wtns") << "x";
   const std::string witness = scratch.path() / "w.wtns";
   for (const auto& arguments : std::vector<std::vector<std::string>>{
-           {"submit", "--circuit", "a", "--wtns", witness}, {"wait", "1"}, {"cancel", "1"}}) {
+           {"submit", "--circuit", "a", "--wtns", witness}, {"wait", "1", "--timeout", "0s"}}) {
     auto with_instance = arguments;
     with_instance.insert(with_instance.end(), {"--instance", "no-such-instance"});
     const ProgramRun run = run_vitrine(with_instance, {runtime});
