@@ -54,6 +54,21 @@ void add_instance(TextTable& table, const ListedInstance& instance, const TextSt
   table.add_row(std::move(row));
 }
 
+bool is_gone(const ListedInstance& listed) {
+  const shm::VerdictWord word = listed.observation.verdict.word;
+  return word == shm::VerdictWord::kDead || word == shm::VerdictWord::kExited;
+}
+
+// An engine that died does not count once another has its instance, wherever that publishes.
+void mark_replaced(std::vector<ListedInstance>& instances) {
+  for (ListedInstance& old : instances) {
+    if (!is_gone(old)) continue;
+    old.is_replaced |= std::any_of(instances.begin(), instances.end(), [&](const auto& other) {
+      return other.observation.snapshot && !is_gone(other) && other.instance() == old.instance();
+    });
+  }
+}
+
 bool has_current_name(const std::vector<ListedInstance>& instances, const std::string& instance) {
   return std::any_of(instances.begin(), instances.end(), [&](const ListedInstance& listed) {
     return !listed.name.named_dead && listed.name.instance == instance;
@@ -80,6 +95,7 @@ std::vector<ListedInstance> list_instances(const std::vector<shm::SegmentName>& 
     if (!listed.observation.snapshot && error && error->kind == shm::ErrorKind::kAbsent) continue;
     instances.push_back(std::move(listed));
   }
+  mark_replaced(instances);
   return instances;
 }
 

@@ -15,7 +15,7 @@ namespace vitrine::tools {
 
 struct ListedInstance {
   shm::SegmentName name;
-  bool is_replaced = false;  // the black box of an engine whose instance has a newer segment
+  bool is_replaced = false;  // the black box of an engine whose instance has a newer engine
   shm::Observation observation;
 
   // As the segment says; as its name says when it cannot be read.

@@ -51,6 +51,23 @@ TEST_CASE("an engine that was replaced is listed but no longer counts", "[ls]") 
   CHECK(worst_exit_code(instances) == ExitCode::kOk);
 }
 
+TEST_CASE("a dead segment in another place does not count while its instance lives", "[ls]") {
+  const SharedScratchFolder old_place;
+  const SharedScratchFolder new_place;
+  { const shm::SegmentWriter dead = publish_engine(old_place.path(), "e"); }
+  { const shm::SegmentWriter other = publish_engine(old_place.path(), "other"); }
+  shm::SegmentWriter alive = publish_engine(new_place.path(), "e");
+  const auto names = shm::list_segments({{old_place.path(), new_place.path()}});
+  const auto instances = list_instances(names);
+  REQUIRE(instances.size() == 3);
+  CHECK(instances[0].is_replaced);
+  CHECK(!instances[1].is_replaced);
+  CHECK(worst_exit_code(instances) == ExitCode::kDead);
+  std::filesystem::remove(shm::segment_path_in(old_place.path(), "other"));
+  CHECK(worst_exit_code(list_instances(
+            shm::list_segments({{old_place.path(), new_place.path()}}))) == ExitCode::kOk);
+}
+
 TEST_CASE("an instance is listed by its own name, whatever its segment is called", "[ls]") {
   const SharedScratchFolder scratch;
   constexpr std::uint64_t kIntervalNs = 10'000'000'000;
