@@ -133,6 +133,13 @@ std::string end_text(const FinishedJob& finished, const WaitFlags& flags) {
   return printable(text, Charset::kUtf8) + "\n";
 }
 
+Error failure_of(const JobDocument& job, ExitCode code) {
+  // A cancelled job's failure is of class cancelled: once is enough.
+  const std::string cause =
+      job.failure_class == job.state ? job.failure : job.failure_class + ": " + job.failure;
+  return {code, "job " + job.id + " " + job.state + ": " + cause};
+}
+
 Result<ExitCode> run_wait(const CommandContext& context, const WaitFlags& flags) {
   const Result<std::uint64_t> id = parse_job_id(flags.job);
   if (!id) return id.error();
@@ -145,14 +152,10 @@ Result<ExitCode> run_wait(const CommandContext& context, const WaitFlags& flags)
   if (code == ExitCode::kOk && !flags.out.empty()) {
     if (const auto written = wait.write_proofs(job, flags.out); !written) return written.error();
   }
+  // The error's line says all that the end's would.
+  if (!job.failure.empty() && !flags.json) return failure_of(job, code);
   if (const auto written = context.output.write(end_text(*finished, flags)); !written) {
     return written.error();
-  }
-  if (!job.failure.empty()) {
-    // A cancelled job's failure is of class cancelled: once is enough.
-    const std::string cause =
-        job.failure_class == job.state ? job.failure : job.failure_class + ": " + job.failure;
-    return Error{code, "job " + job.id + " " + job.state + ": " + cause};
   }
   return code;
 }

@@ -145,7 +145,14 @@ TEST_CASE("a cancelled job ends in 6, one that is still running at the time-out 
   CHECK(late.exit_code == 7);
   CHECK(late.error_is_one_line());
   CHECK(engine.vitrine({"cancel", id}).exit_code == 0);
-  CHECK(engine.vitrine({"wait", id}).exit_code == 6);
+  const ProgramRun cancelled = engine.vitrine({"wait", id});
+  CHECK(cancelled.exit_code == 6);
+  CHECK(cancelled.output.empty());
+  CHECK(cancelled.error == "vitrine: job " + id + " cancelled: by a client\n");
+  const ProgramRun json = engine.vitrine({"wait", id, "--json"});
+  CHECK(json.exit_code == 6);
+  CHECK(json.output.find("by a client") != std::string::npos);
+  CHECK(json.error.empty());
 }
 
 TEST_CASE("bad work is told apart: unknown circuit 2, bad witness 1, unknown job 9", "[engine]") {
