@@ -14,7 +14,6 @@ namespace {
 struct SubmitFlags {
   std::string circuit;
   std::vector<std::string> witnesses;
-  std::vector<std::string> inputs;
   std::string priority;
   std::optional<std::uint64_t> deadline_ns;
   std::string request;
@@ -32,9 +31,6 @@ std::string target_of(const SubmitFlags& flags) {
 }
 
 Result<ExitCode> run_submit(const CommandContext& context, const SubmitFlags& flags) {
-  if (!flags.inputs.empty()) {
-    return Error{ExitCode::kUsage, "--input: this engine takes witnesses only; give --wtns"};
-  }
   if (flags.witnesses.empty()) return Error{ExitCode::kUsage, "--wtns is required"};
   const Result<std::filesystem::path> socket = engine_socket(context.flags);
   if (!socket) return socket.error();
@@ -57,7 +53,6 @@ Result<ExitCode> run_submit(const CommandContext& context, const SubmitFlags& fl
 void add_flags(FlagSet& set, SubmitFlags& flags) {
   FlagSet::require(set.text("--circuit", flags.circuit, "Circuit of the engine's configuration"));
   set.texts("--wtns", flags.witnesses, "Witness files, one partition each");
-  set.texts("--input", flags.inputs, "Input files to make witnesses from");
   set.choice("--priority", flags.priority, {"low", "normal", "high", "critical"}, "How urgent");
   set.duration("--deadline", flags.deadline_ns, "When it should be done, from now");
   set.text("--request-id", flags.request, "A name of your own for the job");
