@@ -135,6 +135,7 @@ Result<ExitCode> run_events(const CommandContext& context, const EventFlags& fla
 Command events_command() {
   const auto flags = std::make_shared<EventFlags>();
   return {"events", "What happened, one event a line",
+          std::string(kStatusExitCodes) + "; following ends in 0",
           [flags](FlagSet& set) {
             add_status_flags(set, flags->status);
             set.toggle("-f,--follow", flags->follow, "Go on with what happens next");

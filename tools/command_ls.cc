@@ -4,6 +4,7 @@
 
 #include "tools/command.h"
 #include "tools/instance_list.h"
+#include "tools/status_command.h"
 #include "tools/terminal.h"
 
 namespace vitrine::tools {
@@ -37,6 +38,7 @@ Result<ExitCode> run_ls(const CommandContext& context, const LsFlags& flags) {
 Command ls_command() {
   const auto flags = std::make_shared<LsFlags>();
   return {"ls", "Every engine of this machine, one line each",
+          std::string(kStatusExitCodes) + "; the highest of all instances",
           [flags](FlagSet& set) {
             set.toggle("--json", flags->json, "One JSON document and nothing else");
           },

@@ -64,6 +64,8 @@ void add_flags(FlagSet& set, SubmitFlags& flags) {
 Command submit_command() {
   const auto flags = std::make_shared<SubmitFlags>();
   return {"submit", "Give the engine a job; prints its id",
+          "0 accepted, 1 failed, 2 usage or unknown circuit, 3 no engine, 7 no answer in time, 8 "
+          "refused",
           [flags](FlagSet& set) { add_flags(set, *flags); },
           [flags](const CommandContext& context) { return run_submit(context, *flags); }};
 }

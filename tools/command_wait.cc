@@ -165,6 +165,8 @@ Result<ExitCode> run_wait(const CommandContext& context, const WaitFlags& flags)
 Command wait_command() {
   const auto flags = std::make_shared<WaitFlags>();
   return {"wait", "Wait until a job has ended; the exit code says how",
+          "0 done, 1 failed, 2 usage, 3 no engine, 6 cancelled, 7 timed out, 8 refused, 9 lost or "
+          "unknown",
           [flags](FlagSet& set) {
             FlagSet::require(set.text("ID", flags->job, "The job, as submit printed it"));
             set.text("--out", flags->out, "Directory for proof.json and public.json");

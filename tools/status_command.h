@@ -11,6 +11,10 @@
 
 namespace vitrine::tools {
 
+inline constexpr const char* kStatusExitCodes =
+    "0 alive and well, 1 degraded or draining, 2 usage, 3 no such instance, 4 dead or exited, "
+    "5 not readable, 6 hung";
+
 struct StatusFlags {
   std::string file;  // a dead segment or a recording instead of an instance; empty: none
   bool json = false;

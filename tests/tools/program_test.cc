@@ -177,7 +177,8 @@ TEST_CASE("squares only where the locale has them, colour only on a terminal", "
 }
 
 TEST_CASE("what is not understood is named on one line: 2", "[program]") {
-  check_refused(run_vitrine({}), "ommand");
+  check_refused(run_vitrine({}), "a command is required: ls, show, jobs, ");
+  check_refused(run_vitrine({"--instance", "e"}), "'vitrine --help'");
   check_refused(run_vitrine({"show", "--bogus"}), "--bogus");
   check_refused(run_vitrine({"show", "stray"}), "stray");
   check_refused(run_vitrine({"show", "--instance", "No/Such"}), "No/Such");
@@ -205,6 +206,19 @@ TEST_CASE("help and version go to standard output", "[program]") {
     CHECK(help.exit_code == 0);
     CHECK(help.error.empty());
     CHECK(help.output.find("--") != std::string::npos);
+  }
+}
+
+TEST_CASE("help names the exit codes of a command and the programs of their own", "[program]") {
+  for (const std::string command :
+       {"ls", "show", "jobs", "workers", "memory", "events", "gc", "submit", "wait", "cancel"}) {
+    INFO(command);
+    CHECK(run_vitrine({command, "--help"}).output.find("Exit codes: 0 ") != std::string::npos);
+  }
+  CHECK(run_vitrine({"wait", "--help"}).output.find("9 lost") != std::string::npos);
+  const std::string help = run_vitrine({"--help"}).output;
+  for (const std::string program : {"prove", "verify", "genkey", "http"}) {
+    CHECK(help.find("\n  " + program + " ") != std::string::npos);
   }
 }
 
