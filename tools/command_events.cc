@@ -124,7 +124,7 @@ Result<ExitCode> print_all(const CommandContext& context, const EventFlags& flag
 
 Result<ExitCode> run_events(const CommandContext& context, const EventFlags& flags) {
   Result<EventFollower> follower = EventFollower::attach(target_of(context.flags, flags.status));
-  if (!follower) return follower.error();
+  if (!follower) return with_neighbours(follower.error(), context.flags, flags.status);
   if (flags.tail) follower->skip_to_last(*flags.tail);
   return flags.follow || flags.for_ns ? follow(context, flags, *follower)
                                       : print_all(context, flags, *follower);

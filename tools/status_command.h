@@ -24,6 +24,9 @@ void add_status_flags(FlagSet& set, StatusFlags& flags);
 // Where the flags say to look.
 shm::Target target_of(const CommonFlags& common, const StatusFlags& status);
 
+// The error, with the instances that are there when the one that was meant is not.
+Error with_neighbours(Error error, const CommonFlags& common, const StatusFlags& status);
+
 // One look: as JSON the tables named in `sections` (all when empty), else `text`, which is also
 // shown of an engine that is gone. Errors: kNoInstance, kUnreadable when nothing could be read.
 struct StatusScreen {

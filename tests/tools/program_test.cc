@@ -97,6 +97,23 @@ TEST_CASE("no such instance: 3, naming it", "[program]") {
   }
 }
 
+TEST_CASE("instances that are there are named when the one that was meant is not", "[program]") {
+  const std::filesystem::path places = "/dev/shm";
+  const std::string neighbour = "neighbour-" + std::to_string(getpid());
+  const std::filesystem::path segment = shm::segment_path_in(places, neighbour);
+  { const shm::SegmentWriter dead = publish_engine(places, neighbour); }
+  for (const std::string& command : kStatusCommands) {
+    const ProgramRun run = run_vitrine({command, "--instance", "no-such-instance"});
+    INFO(command << ": " << run.error);
+    CHECK(run.exit_code == 3);
+    CHECK(run.error_is_one_line());
+    CHECK(run.error.find("; instances here: ") != std::string::npos);
+    CHECK(run.error.find("; see 'vitrine ls'\n") != std::string::npos);
+  }
+  std::filesystem::remove(segment);
+  std::filesystem::remove(shm::lock_path_of(segment));
+}
+
 TEST_CASE("random bytes: 5, saying why", "[program]") {
   const SharedScratchFolder scratch;
   std::ofstream(shm::segment_path_in(scratch.path(), "e")) << std::string(65536, '\x5a');
