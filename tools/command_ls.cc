@@ -26,9 +26,10 @@ Result<ExitCode> run_ls(const CommandContext& context, const LsFlags& flags) {
   if (!only.empty() && instances.empty()) {
     return Error{ExitCode::kNoInstance, only + ": no such segment"};
   }
+  const int terminal = context.output.descriptor();
   const std::string text =
       flags.json ? boost::json::serialize(instances_json(instances)) + "\n"
-                 : instances_text(instances, text_style_of(context.output.descriptor()));
+                 : instances_text(instances, text_style_of(terminal), unbroken_columns(terminal));
   if (const Result<void> written = context.output.write(text); !written) return written.error();
   return worst_exit_code(instances);
 }

@@ -6,7 +6,6 @@
 
 #include "shm/snapshot_json.h"
 #include "tools/duration_text.h"
-#include "tools/text_table.h"
 #include "tools/verdict_tone.h"
 #include "tools/view.h"
 
@@ -99,7 +98,8 @@ std::vector<ListedInstance> list_instances(const std::vector<shm::SegmentName>& 
   return instances;
 }
 
-std::string instances_text(const std::vector<ListedInstance>& instances, const TextStyle& style) {
+std::string instances_text(const std::vector<ListedInstance>& instances, const TextStyle& style,
+                           std::size_t columns) {
   if (instances.empty()) return "no instances\n";
   TextTable table({{"INSTANCE"},
                    {"VERDICT"},
@@ -111,7 +111,10 @@ std::string instances_text(const std::vector<ListedInstance>& instances, const T
                    {"AGE", Align::kRight},
                    {"WHY"}});
   for (const ListedInstance& instance : instances) add_instance(table, instance, style);
-  return table.text(style, 0);
+  const std::string text = table.text(style, 0, columns);
+  if (text == table.text(style, 0)) return text;
+  const StyledText hint("rows are cut; 'vitrine ls | cat' shows all of them", Tone::kFaint);
+  return text + hint.cut(columns, style.charset).painted(style) + "\n";
 }
 
 boost::json::object instances_json(const std::vector<ListedInstance>& instances) {
