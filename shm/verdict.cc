@@ -3,14 +3,10 @@
 
 #include <algorithm>
 
+#include "shm/time_text.h"
+
 namespace vitrine::shm {
 namespace {
-
-std::string seconds_text(std::uint64_t duration_ns) {
-  constexpr std::uint64_t kNsPerTenth = 100'000'000;
-  const std::uint64_t tenths = duration_ns / kNsPerTenth;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
-}
 
 std::string process_text(const SegmentIdentity& identity) {
   return "process " + std::to_string(identity.pid) + " on " + identity.host;
@@ -51,12 +47,12 @@ std::string longest_step_text(const Snapshot& snapshot) {
   const std::int64_t age_ns = std::max<std::int64_t>(snapshot.age_ns(oldest->since), 0);
   return "; worker " + std::to_string(oldest->identity.row) + " in " +
          std::string(word(oldest->stage)) + " of job " + std::to_string(oldest->job.value) +
-         " for " + seconds_text(static_cast<std::uint64_t>(age_ns));
+         " for " + duration_text(static_cast<std::uint64_t>(age_ns));
 }
 
 Verdict judge_gone(const Evidence& evidence) {
   const Snapshot& snapshot = evidence.snapshot;
-  const std::string when = seconds_text(snapshot.heartbeat_age_ns) + " ago";
+  const std::string when = duration_text(snapshot.heartbeat_age_ns) + " ago";
   if (snapshot.life == EngineLife::kClosed) {
     return {VerdictWord::kExited, process_text(evidence.identity) + " exited with code " +
                                       std::to_string(snapshot.exit_code) + ", " + when +
@@ -72,7 +68,7 @@ Verdict judge_hung(const Evidence& evidence) {
   return {VerdictWord::kHung,
           process_text(evidence.identity) + " is there, but its heartbeat has stood at " +
               std::to_string(evidence.snapshot.heartbeat) + " for " +
-              seconds_text(
+              duration_text(
                   std::max(evidence.heartbeat.stood_ns(), evidence.snapshot.heartbeat_age_ns)) +
               ", promised every " +
               std::to_string(evidence.snapshot.heartbeat_interval_ns / 1'000'000) + " ms" +

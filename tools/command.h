@@ -34,6 +34,7 @@ struct CommandContext {
 struct Command {
   std::string name;
   std::string help;
+  std::string exit_codes;  // in short, for its own help; docs/exit-codes.md has all
   std::function<void(FlagSet&)> add_flags;
   std::function<Result<ExitCode>(const CommandContext&)> run;
 };

@@ -2,6 +2,8 @@
 #include <boost/json/serialize.hpp>
 #include <memory>
 
+#include "tools/command.h"
+#include "tools/engine_socket.h"
 #include "tools/job_command.h"
 
 namespace vitrine::tools {
@@ -38,6 +40,8 @@ Result<ExitCode> run_cancel(const CommandContext& context, const CancelFlags& fl
 Command cancel_command() {
   const auto flags = std::make_shared<CancelFlags>();
   return {"cancel", "Stop a job",
+          "0 cancelled or being stopped, 1 had ended otherwise, 2 usage, 3 no engine, 7 no answer "
+          "in time, 9 lost or unknown",
           [flags](FlagSet& set) {
             FlagSet::require(set.text("ID", flags->job, "The job, as submit printed it"));
             set.toggle("--json", flags->json, "One JSON document and nothing else");

@@ -124,7 +124,7 @@ Result<ExitCode> print_all(const CommandContext& context, const EventFlags& flag
 
 Result<ExitCode> run_events(const CommandContext& context, const EventFlags& flags) {
   Result<EventFollower> follower = EventFollower::attach(target_of(context.flags, flags.status));
-  if (!follower) return follower.error();
+  if (!follower) return with_neighbours(follower.error(), context.flags, flags.status);
   if (flags.tail) follower->skip_to_last(*flags.tail);
   return flags.follow || flags.for_ns ? follow(context, flags, *follower)
                                       : print_all(context, flags, *follower);
@@ -135,6 +135,7 @@ Result<ExitCode> run_events(const CommandContext& context, const EventFlags& fla
 Command events_command() {
   const auto flags = std::make_shared<EventFlags>();
   return {"events", "What happened, one event a line",
+          std::string(kStatusExitCodes) + "; following ends in 0",
           [flags](FlagSet& set) {
             add_status_flags(set, flags->status);
             set.toggle("-f,--follow", flags->follow, "Go on with what happens next");

@@ -77,6 +77,7 @@ Result<ExitCode> run_gc(const CommandContext& context, const GcFlags& flags) {
 Command gc_command() {
   const auto flags = std::make_shared<GcFlags>();
   return {"gc", "Remove the segments of engines that are gone",
+          "0 done, 1 a segment could not be removed, 2 usage",
           [flags](FlagSet& set) {
             set.toggle("--dry-run", flags->dry_run, "Only say what would be removed");
             set.toggle("--all-users", flags->all_users, "Also those of other users (root only)");

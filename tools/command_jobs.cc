@@ -16,7 +16,7 @@ std::string jobs_screen(const View& view) {
 
 Command jobs_command() {
   const auto flags = std::make_shared<StatusFlags>();
-  return {"jobs", "The jobs, with the stage of every partition",
+  return {"jobs", "The jobs, with the stage of every partition", kStatusExitCodes,
           [flags](FlagSet& set) { add_status_flags(set, *flags); },
           [flags](const CommandContext& context) {
             return show_status(context, *flags, {{"jobs", "partitions"}, jobs_screen});

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "shm/paths.h"
@@ -67,6 +68,28 @@ ExitCode print(const std::string& text, const CommonFlags& flags) {
   return written.error().code;
 }
 
+std::string missing_command_text(const std::vector<Command>& commands) {
+  std::string names;
+  for (const Command& command : commands) names += (names.empty() ? "" : ", ") + command.name;
+  return "a command is required: " + names + "; 'vitrine --help' says what each does";
+}
+
+// Laid out as the library lays out the built-in ones.
+std::string external_commands_help() {
+  constexpr std::array<std::pair<const char*, const char*>, 4> kPrograms = {
+      {{"prove", "Make proofs from a key and witnesses, without an engine"},
+       {"verify", "Check a proof against a verification key and public inputs"},
+       {"genkey", "Make keys and witnesses to play with; insecure"},
+       {"http", "Serve the status page and JSON of an engine on this machine"}}};
+  std::string text = "Programs of their own ('vitrine NAME' runs vitrine-NAME):\n";
+  for (const auto& [name, help] : kPrograms) {
+    std::string line = "  " + std::string(name);
+    line.resize(30, ' ');
+    text += line + help + "\n";
+  }
+  return text + "\nExit codes are in 'vitrine COMMAND --help' and docs/exit-codes.md.";
+}
+
 }  // namespace
 
 ExitCode run_command_line(int argument_count, const char* const* arguments) {
@@ -78,9 +101,10 @@ ExitCode run_command_line(int argument_count, const char* const* arguments) {
     CLI::App* subcommand = app.add_subcommand(command.name, command.help)->fallthrough();
     FlagSet set(*subcommand);
     command.add_flags(set);
+    subcommand->footer("Exit codes: " + command.exit_codes + ".");
   }
-  app.require_subcommand(1);
-  app.footer("'vitrine NAME' runs the program vitrine-NAME, for example 'vitrine prove'.");
+  app.require_subcommand(0, 1);  // that one is there is asked below, with a better answer
+  app.footer(external_commands_help());
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::CallForHelp&) {
@@ -91,6 +115,10 @@ ExitCode run_command_line(int argument_count, const char* const* arguments) {
     std::string line = problem.what();
     std::replace(line.begin(), line.end(), '\n', ' ');  // the library's own breaks
     diagnostics_of(flags).error(line);
+    return ExitCode::kUsage;
+  }
+  if (app.get_subcommands().empty()) {
+    diagnostics_of(flags).error(missing_command_text(commands));
     return ExitCode::kUsage;
   }
   const std::string name = app.get_subcommands().front()->get_name();

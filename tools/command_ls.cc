@@ -4,6 +4,7 @@
 
 #include "tools/command.h"
 #include "tools/instance_list.h"
+#include "tools/status_command.h"
 #include "tools/terminal.h"
 
 namespace vitrine::tools {
@@ -25,9 +26,10 @@ Result<ExitCode> run_ls(const CommandContext& context, const LsFlags& flags) {
   if (!only.empty() && instances.empty()) {
     return Error{ExitCode::kNoInstance, only + ": no such segment"};
   }
+  const int terminal = context.output.descriptor();
   const std::string text =
       flags.json ? boost::json::serialize(instances_json(instances)) + "\n"
-                 : instances_text(instances, text_style_of(context.output.descriptor()));
+                 : instances_text(instances, text_style_of(terminal), unbroken_columns(terminal));
   if (const Result<void> written = context.output.write(text); !written) return written.error();
   return worst_exit_code(instances);
 }
@@ -37,6 +39,7 @@ Result<ExitCode> run_ls(const CommandContext& context, const LsFlags& flags) {
 Command ls_command() {
   const auto flags = std::make_shared<LsFlags>();
   return {"ls", "Every engine of this machine, one line each",
+          std::string(kStatusExitCodes) + "; the highest of all instances",
           [flags](FlagSet& set) {
             set.toggle("--json", flags->json, "One JSON document and nothing else");
           },

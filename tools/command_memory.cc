@@ -17,7 +17,7 @@ std::string memory_screen(const View& view) {
 
 Command memory_command() {
   const auto flags = std::make_shared<StatusFlags>();
-  return {"memory", "The memory budget and who holds it",
+  return {"memory", "The memory budget and who holds it", kStatusExitCodes,
           [flags](FlagSet& set) { add_status_flags(set, *flags); },
           [flags](const CommandContext& context) {
             return show_status(context, *flags, {{"memory", "allocations"}, memory_screen});

@@ -8,7 +8,7 @@ namespace vitrine::tools {
 
 Command show_command() {
   const auto flags = std::make_shared<StatusFlags>();
-  return {"show", "Everything about one engine on one screen",
+  return {"show", "Everything about one engine on one screen", kStatusExitCodes,
           [flags](FlagSet& set) { add_status_flags(set, *flags); },
           [flags](const CommandContext& context) {
             return show_status(context, *flags, {{}, show_screen});

@@ -3,7 +3,9 @@
 #include <memory>
 #include <vector>
 
+#include "tools/command.h"
 #include "tools/duration_text.h"
+#include "tools/engine_socket.h"
 #include "tools/job_command.h"
 
 namespace vitrine::tools {
@@ -12,7 +14,6 @@ namespace {
 struct SubmitFlags {
   std::string circuit;
   std::vector<std::string> witnesses;
-  std::vector<std::string> inputs;
   std::string priority;
   std::optional<std::uint64_t> deadline_ns;
   std::string request;
@@ -30,9 +31,6 @@ std::string target_of(const SubmitFlags& flags) {
 }
 
 Result<ExitCode> run_submit(const CommandContext& context, const SubmitFlags& flags) {
-  if (!flags.inputs.empty()) {
-    return Error{ExitCode::kUsage, "--input: this engine takes witnesses only; give --wtns"};
-  }
   if (flags.witnesses.empty()) return Error{ExitCode::kUsage, "--wtns is required"};
   const Result<std::filesystem::path> socket = engine_socket(context.flags);
   if (!socket) return socket.error();
@@ -55,7 +53,6 @@ Result<ExitCode> run_submit(const CommandContext& context, const SubmitFlags& fl
 void add_flags(FlagSet& set, SubmitFlags& flags) {
   FlagSet::require(set.text("--circuit", flags.circuit, "Circuit of the engine's configuration"));
   set.texts("--wtns", flags.witnesses, "Witness files, one partition each");
-  set.texts("--input", flags.inputs, "Input files to make witnesses from");
   set.choice("--priority", flags.priority, {"low", "normal", "high", "critical"}, "How urgent");
   set.duration("--deadline", flags.deadline_ns, "When it should be done, from now");
   set.text("--request-id", flags.request, "A name of your own for the job");
@@ -67,6 +64,8 @@ void add_flags(FlagSet& set, SubmitFlags& flags) {
 Command submit_command() {
   const auto flags = std::make_shared<SubmitFlags>();
   return {"submit", "Give the engine a job; prints its id",
+          "0 accepted, 1 failed, 2 usage or unknown circuit, 3 no engine, 7 no answer in time, 8 "
+          "refused",
           [flags](FlagSet& set) { add_flags(set, *flags); },
           [flags](const CommandContext& context) { return run_submit(context, *flags); }};
 }

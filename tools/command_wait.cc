@@ -9,6 +9,8 @@
 
 #include "shm/clock.h"
 #include "tools/atomic_file.h"
+#include "tools/command.h"
+#include "tools/engine_socket.h"
 #include "tools/job_command.h"
 #include "tools/job_progress.h"
 #include "tools/status_command.h"
@@ -88,7 +90,8 @@ class JobWait {
   }
 
   Result<EngineReply> ask(const std::string& target, std::uint64_t wait_ns) {
-    const Result<std::filesystem::path> socket = engine_socket(context_.flags);
+    const Result<std::filesystem::path> socket =
+        engine_socket(context_.flags, std::min(kEngineAppearsNs, left_ns()));
     if (!socket) return socket.error();
     EngineRequest request;
     request.target = target;
@@ -130,6 +133,13 @@ std::string end_text(const FinishedJob& finished, const WaitFlags& flags) {
   return printable(text, Charset::kUtf8) + "\n";
 }
 
+Error failure_of(const JobDocument& job, ExitCode code) {
+  // A cancelled job's failure is of class cancelled: once is enough.
+  const std::string cause =
+      job.failure_class == job.state ? job.failure : job.failure_class + ": " + job.failure;
+  return {code, "job " + job.id + " " + job.state + ": " + cause};
+}
+
 Result<ExitCode> run_wait(const CommandContext& context, const WaitFlags& flags) {
   const Result<std::uint64_t> id = parse_job_id(flags.job);
   if (!id) return id.error();
@@ -142,14 +152,10 @@ Result<ExitCode> run_wait(const CommandContext& context, const WaitFlags& flags)
   if (code == ExitCode::kOk && !flags.out.empty()) {
     if (const auto written = wait.write_proofs(job, flags.out); !written) return written.error();
   }
+  // The error's line says all that the end's would.
+  if (!job.failure.empty() && !flags.json) return failure_of(job, code);
   if (const auto written = context.output.write(end_text(*finished, flags)); !written) {
     return written.error();
-  }
-  if (!job.failure.empty()) {
-    // A cancelled job's failure is of class cancelled: once is enough.
-    const std::string cause =
-        job.failure_class == job.state ? job.failure : job.failure_class + ": " + job.failure;
-    return Error{code, "job " + job.id + " " + job.state + ": " + cause};
   }
   return code;
 }
@@ -159,6 +165,8 @@ Result<ExitCode> run_wait(const CommandContext& context, const WaitFlags& flags)
 Command wait_command() {
   const auto flags = std::make_shared<WaitFlags>();
   return {"wait", "Wait until a job has ended; the exit code says how",
+          "0 done, 1 failed, 2 usage, 3 no engine, 6 cancelled, 7 timed out, 8 refused, 9 lost or "
+          "unknown",
           [flags](FlagSet& set) {
             FlagSet::require(set.text("ID", flags->job, "The job, as submit printed it"));
             set.text("--out", flags->out, "Directory for proof.json and public.json");

@@ -16,7 +16,7 @@ std::string workers_screen(const View& view) {
 
 Command workers_command() {
   const auto flags = std::make_shared<StatusFlags>();
-  return {"workers", "The devices and the workers that feed them",
+  return {"workers", "The devices and the workers that feed them", kStatusExitCodes,
           [flags](FlagSet& set) { add_status_flags(set, *flags); },
           [flags](const CommandContext& context) {
             return show_status(context, *flags, {{"devices", "workers"}, workers_screen});

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <charconv>
-#include <cstdio>
 
 namespace vitrine::tools {
 namespace {
@@ -21,13 +20,6 @@ struct Unit {
 constexpr std::array<Unit, 4> kUnits = {
     {{"ms", kMillisecond}, {"s", kSecond}, {"m", kMinute}, {"h", kHour}}};
 
-template <class... Values>
-std::string formatted(const char* format, Values... values) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), format, values...);
-  return text.data();
-}
-
 }  // namespace
 
 Result<std::uint64_t> parse_duration_ns(std::string_view text) {
@@ -44,22 +36,6 @@ Result<std::uint64_t> parse_duration_ns(std::string_view text) {
   }
   return Error{ExitCode::kUsage,
                "'" + std::string(text) + "' is not a duration like 250ms, 5s or 10m"};
-}
-
-std::string duration_text(std::uint64_t duration_ns) {
-  using Wide = unsigned long long;
-  if (duration_ns < kSecond) return formatted("%llums", Wide{duration_ns / kMillisecond});
-  if (duration_ns < 10 * kSecond) {
-    const std::uint64_t tenths = duration_ns / (100 * kMillisecond);
-    return formatted("%llu.%llus", Wide{tenths / 10}, Wide{tenths % 10});
-  }
-  const std::uint64_t seconds = duration_ns / kSecond;
-  if (seconds < 60) return formatted("%llus", Wide{seconds});
-  const std::uint64_t minutes = seconds / 60;
-  if (minutes < 60) return formatted("%llum%02llus", Wide{minutes}, Wide{seconds % 60});
-  const std::uint64_t hours = minutes / 60;
-  if (hours < 48) return formatted("%lluh%02llum", Wide{hours}, Wide{minutes % 60});
-  return formatted("%llud%02lluh", Wide{hours / 24}, Wide{hours % 24});
 }
 
 }  // namespace vitrine::tools

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "shm/time_text.h"
 #include "tools/error.h"
 
 namespace vitrine::tools {
@@ -14,7 +15,6 @@ namespace vitrine::tools {
 // sign, a fraction, blanks, more than 10,000 hours) is refused as kUsage, never guessed.
 Result<std::uint64_t> parse_duration_ns(std::string_view text);
 
-// An age in its two largest units: 250ms, 4.2s, 41m23s, 3h07m, 12d04h.
-std::string duration_text(std::uint64_t duration_ns);
+using shm::duration_text;
 
 }  // namespace vitrine::tools

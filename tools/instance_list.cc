@@ -6,7 +6,6 @@
 
 #include "shm/snapshot_json.h"
 #include "tools/duration_text.h"
-#include "tools/text_table.h"
 #include "tools/verdict_tone.h"
 #include "tools/view.h"
 
@@ -54,6 +53,21 @@ void add_instance(TextTable& table, const ListedInstance& instance, const TextSt
   table.add_row(std::move(row));
 }
 
+bool is_gone(const ListedInstance& listed) {
+  const shm::VerdictWord word = listed.observation.verdict.word;
+  return word == shm::VerdictWord::kDead || word == shm::VerdictWord::kExited;
+}
+
+// An engine that died does not count once another has its instance, wherever that publishes.
+void mark_replaced(std::vector<ListedInstance>& instances) {
+  for (ListedInstance& old : instances) {
+    if (!is_gone(old)) continue;
+    old.is_replaced |= std::any_of(instances.begin(), instances.end(), [&](const auto& other) {
+      return other.observation.snapshot && !is_gone(other) && other.instance() == old.instance();
+    });
+  }
+}
+
 bool has_current_name(const std::vector<ListedInstance>& instances, const std::string& instance) {
   return std::any_of(instances.begin(), instances.end(), [&](const ListedInstance& listed) {
     return !listed.name.named_dead && listed.name.instance == instance;
@@ -80,10 +94,12 @@ std::vector<ListedInstance> list_instances(const std::vector<shm::SegmentName>& 
     if (!listed.observation.snapshot && error && error->kind == shm::ErrorKind::kAbsent) continue;
     instances.push_back(std::move(listed));
   }
+  mark_replaced(instances);
   return instances;
 }
 
-std::string instances_text(const std::vector<ListedInstance>& instances, const TextStyle& style) {
+std::string instances_text(const std::vector<ListedInstance>& instances, const TextStyle& style,
+                           std::size_t columns) {
   if (instances.empty()) return "no instances\n";
   TextTable table({{"INSTANCE"},
                    {"VERDICT"},
@@ -95,7 +111,10 @@ std::string instances_text(const std::vector<ListedInstance>& instances, const T
                    {"AGE", Align::kRight},
                    {"WHY"}});
   for (const ListedInstance& instance : instances) add_instance(table, instance, style);
-  return table.text(style, 0);
+  const std::string text = table.text(style, 0, columns);
+  if (text == table.text(style, 0)) return text;
+  const StyledText hint("rows are cut; 'vitrine ls | cat' shows all of them", Tone::kFaint);
+  return text + hint.cut(columns, style.charset).painted(style) + "\n";
 }
 
 boost::json::object instances_json(const std::vector<ListedInstance>& instances) {

@@ -10,12 +10,13 @@
 #include "shm/discovery.h"
 #include "tools/error.h"
 #include "tools/styled_text.h"
+#include "tools/text_table.h"
 
 namespace vitrine::tools {
 
 struct ListedInstance {
   shm::SegmentName name;
-  bool is_replaced = false;  // the black box of an engine whose instance has a newer segment
+  bool is_replaced = false;  // the black box of an engine whose instance has a newer engine
   shm::Observation observation;
 
   // As the segment says; as its name says when it cannot be read.
@@ -29,7 +30,9 @@ struct ListedInstance {
 std::vector<ListedInstance> list_instances(const std::vector<shm::SegmentName>& names,
                                            const shm::AttachOptions& options = {});
 
-std::string instances_text(const std::vector<ListedInstance>& instances, const TextStyle& style);
+// A row that is wider than `columns` is cut, and the last line says where all of it is.
+std::string instances_text(const std::vector<ListedInstance>& instances, const TextStyle& style,
+                           std::size_t columns = TextTable::kUnbounded);
 boost::json::object instances_json(const std::vector<ListedInstance>& instances);
 
 // The worst (highest) of their exit codes; what was replaced does not count.

@@ -5,9 +5,6 @@
 #include <charconv>
 #include <limits>
 
-#include "shm/attachment.h"
-#include "tools/status_command.h"
-
 namespace vitrine::tools {
 namespace {
 
@@ -24,28 +21,6 @@ std::uint32_t number_at(const boost::json::object& object, std::string_view key)
 }
 
 }  // namespace
-
-Result<std::filesystem::path> engine_socket(const CommonFlags& flags) {
-  shm::Attachment attachment(target_of(flags, {}));
-  const shm::Observation& observation = attachment.observe();
-  if (!observation.snapshot) {
-    // A segment that was named belongs to the engine that was meant, and to no other.
-    if (!flags.segment.empty()) return Error{ExitCode::kNoEngine, observation.verdict.reason};
-    return shm::default_socket_path(flags.instance);
-  }
-  const shm::Verdict& verdict = observation.verdict;
-  if (verdict.word == shm::VerdictWord::kDead || verdict.word == shm::VerdictWord::kExited) {
-    return Error{ExitCode::kNoEngine, "no engine: instance " + observation.identity.instance +
-                                          " is " + std::string(shm::word(verdict.word)) + ": " +
-                                          verdict.reason};
-  }
-  const std::string& socket = observation.identity.api_socket_path;
-  if (socket.empty()) {
-    return Error{ExitCode::kNoEngine,
-                 "the engine of instance " + observation.identity.instance + " takes no work"};
-  }
-  return std::filesystem::path(socket);
-}
 
 Result<JobDocument> job_document_of(const EngineReply& reply) {
   const boost::json::value value = reply.json();

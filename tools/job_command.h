@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands that give work to an engine share: its socket, and its answers.
+// What the commands that give work to an engine share: its answers, read.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "shm/words.h"
-#include "tools/command.h"
 #include "tools/engine_client.h"
 
 namespace vitrine::tools {
-
-// Where the engine of the instance listens: as its segment says, else the default place, for an
-// engine that has no shared memory. Errors: kNoEngine when its segment says that it is gone.
-Result<std::filesystem::path> engine_socket(const CommonFlags& flags);
 
 // A job as the engine describes it.
 struct JobDocument {

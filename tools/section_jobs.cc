@@ -30,23 +30,36 @@ std::string wait_text(const View& view, const shm::JobRecord& job) {
   return text;
 }
 
+void add_remark(StyledText& note, std::string_view text, Tone tone = Tone::kPlain) {
+  if (!note.empty()) note.add("; ");
+  note.add(text, tone);
+}
+
+void add_deadline(StyledText& note, const View& view, const shm::JobRecord& job) {
+  if (!job.deadline.is_set()) return;
+  if (shm::is_final(job.state)) {
+    if (job.finished.ns <= job.deadline.ns) return;
+    return add_remark(note, "deadline missed by " + view.span(job.deadline, job.finished),
+                      Tone::kBad);
+  }
+  const std::int64_t past_ns = view.age_ns(job.deadline);
+  if (past_ns > 0) {
+    add_remark(note, "deadline missed by " + view.age(job.deadline), Tone::kBad);
+  } else {
+    add_remark(note, "deadline in " + duration_text(static_cast<std::uint64_t>(-past_ns)));
+  }
+}
+
 StyledText note_of(const View& view, const shm::JobRecord& job) {
   StyledText note;
+  if (!job.request.view().empty()) note.add("request " + view.text(job.request.view()));
   if (job.failure_class != shm::FailureClass::kNone) {
     const bool is_wanted = job.failure_class == shm::FailureClass::kCancelled;
-    note.add(job_failure_text(view, job), is_wanted ? Tone::kFaint : Tone::kBad);
+    add_remark(note, job_failure_text(view, job), is_wanted ? Tone::kFaint : Tone::kBad);
   } else if (!shm::is_final(job.state) && job.wait_reason != shm::WaitReason::kNone) {
-    note.add(wait_text(view, job), Tone::kWarning);
+    add_remark(note, wait_text(view, job), Tone::kWarning);
   }
-  if (job.deadline.is_set() && !shm::is_final(job.state)) {
-    if (!note.empty()) note.add("; ");
-    const std::int64_t past_ns = view.age_ns(job.deadline);
-    if (past_ns > 0) {
-      note.add("deadline missed by " + view.age(job.deadline), Tone::kBad);
-    } else {
-      note.add("deadline in " + duration_text(static_cast<std::uint64_t>(-past_ns)));
-    }
-  }
+  add_deadline(note, view, job);
   return note;
 }
 

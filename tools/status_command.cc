@@ -2,7 +2,9 @@
 #include "tools/status_command.h"
 
 #include <boost/json/serialize.hpp>
+#include <set>
 
+#include "shm/discovery.h"
 #include "shm/snapshot_json.h"
 #include "tools/terminal.h"
 
@@ -25,13 +27,36 @@ shm::Target target_of(const CommonFlags& common, const StatusFlags& status) {
   return target;
 }
 
+Error with_neighbours(Error error, const CommonFlags& common, const StatusFlags& status) {
+  constexpr std::size_t kNamed = 8;
+  if (error.code != ExitCode::kNoInstance || !common.segment.empty() || !status.file.empty()) {
+    return error;
+  }
+  std::set<std::string> names;
+  for (const shm::SegmentName& name : shm::list_segments()) {
+    if (!name.named_dead) names.insert(name.instance);
+  }
+  if (names.empty()) return error;
+  std::string list;
+  std::size_t count = 0;
+  for (const std::string& name : names) {
+    if (++count > kNamed) break;
+    list += (list.empty() ? "" : ", ") + name;
+  }
+  if (names.size() > kNamed) list += ", ...";
+  error.text += "; instances here: " + list + "; see 'vitrine ls'";
+  return error;
+}
+
 Result<ExitCode> show_status(const CommandContext& context, const StatusFlags& flags,
                              const StatusScreen& screen) {
   shm::Attachment attachment(target_of(context.flags, flags));
   const shm::Observation& observation = attachment.observe_settled();
   const auto code = static_cast<ExitCode>(shm::exit_code_of(observation));
   if (!observation.snapshot) {
-    return Error{code, observation.error ? observation.error->text : observation.verdict.reason};
+    return with_neighbours(
+        {code, observation.error ? observation.error->text : observation.verdict.reason},
+        context.flags, flags);
   }
   std::string text;
   if (flags.json) {

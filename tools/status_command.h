@@ -11,6 +11,10 @@
 
 namespace vitrine::tools {
 
+inline constexpr const char* kStatusExitCodes =
+    "0 alive and well, 1 degraded or draining, 2 usage, 3 no such instance, 4 dead or exited, "
+    "5 not readable, 6 hung";
+
 struct StatusFlags {
   std::string file;  // a dead segment or a recording instead of an instance; empty: none
   bool json = false;
@@ -19,6 +23,9 @@ void add_status_flags(FlagSet& set, StatusFlags& flags);
 
 // Where the flags say to look.
 shm::Target target_of(const CommonFlags& common, const StatusFlags& status);
+
+// The error, with the instances that are there when the one that was meant is not.
+Error with_neighbours(Error error, const CommonFlags& common, const StatusFlags& status);
 
 // One look: as JSON the tables named in `sections` (all when empty), else `text`, which is also
 // shown of an engine that is gone. Errors: kNoInstance, kUnreadable when nothing could be read.

@@ -53,6 +53,24 @@ std::size_t StyledText::width() const {
   return columns;
 }
 
+StyledText StyledText::cut(std::size_t columns, Charset charset) const {
+  if (width() <= columns) return *this;
+  const std::string_view mark = charset == Charset::kUtf8 ? "…" : "...";
+  const std::size_t mark_columns = charset == Charset::kUtf8 ? 1 : mark.size();
+  std::size_t left = columns > mark_columns ? columns - mark_columns : 0;
+  StyledText kept;
+  for (const Part& part : parts_) {
+    std::size_t end = 0;
+    while (end < part.text.size() && (left > 0 || is_continuation(part.text[end]))) {
+      left -= is_continuation(part.text[end]) ? 0 : 1;
+      ++end;
+    }
+    kept.add(part.text.substr(0, end), part.tone);
+    if (end < part.text.size()) break;
+  }
+  return kept.add(mark, Tone::kFaint);
+}
+
 std::string StyledText::painted(const TextStyle& style) const {
   std::string out;
   for (const Part& part : parts_) {

@@ -36,6 +36,8 @@ class StyledText {
   StyledText& append(const StyledText& text);
 
   bool empty() const { return parts_.empty(); }
+  // The text, or what of it fits into that many columns with a mark that it was cut.
+  StyledText cut(std::size_t columns, Charset charset) const;
   std::size_t width() const;  // columns, counting one for each character
   std::string painted(const TextStyle& style) const;
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -40,6 +41,11 @@ TextStyle text_style_of(int descriptor) {
 }
 
 bool can_redraw(int descriptor) { return isatty(descriptor) == 1 && environment("TERM") != "dumb"; }
+
+std::size_t unbroken_columns(int descriptor) {
+  return isatty(descriptor) == 1 ? terminal_columns(descriptor)
+                                 : std::numeric_limits<std::size_t>::max();
+}
 
 std::size_t terminal_columns(int descriptor) {
   winsize size{};

@@ -12,6 +12,9 @@ TextStyle text_style_of(int descriptor);
 // A line may be drawn over itself.
 bool can_redraw(int descriptor);
 
+// Columns that a line may take without breaking: the terminal's; no bound where there is none.
+std::size_t unbroken_columns(int descriptor);
+
 // Columns of the terminal; 80 where there is none to ask.
 std::size_t terminal_columns(int descriptor);
 

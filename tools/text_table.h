@@ -30,8 +30,11 @@ class TextTable {
   void add_row(std::vector<Cell> cells);
   bool empty() const { return rows_.empty(); }
 
-  // The title line and the rows, each behind `indent` blanks, without blanks at line ends.
-  std::string text(const TextStyle& style, std::size_t indent) const;
+  // The title line and the rows, each behind `indent` blanks, without blanks at line ends, and none
+  // wider than `columns`.
+  std::string text(const TextStyle& style, std::size_t indent,
+                   std::size_t columns = kUnbounded) const;
+  static constexpr std::size_t kUnbounded = ~std::size_t{0};
 
  private:
   std::vector<std::size_t> widths() const;

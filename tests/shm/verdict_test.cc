@@ -86,7 +86,7 @@ const Expectation kExpectations[] = {
        c.snapshot.life = EngineLife::kDraining;
        c.stop_heart();
      },
-     VerdictWord::kHung, "stood at 10 for 0.4 s", 6},
+     VerdictWord::kHung, "stood at 10 for 400ms", 6},
     {"dead, in mid-work, after a signal",
      [](Case& c) {
        c.work();
@@ -95,7 +95,7 @@ const Expectation kExpectations[] = {
        c.snapshot.last_signal = 15;
        c.snapshot.heartbeat_age_ns = 3'200'000'000;
      },
-     VerdictWord::kDead, "last sign of life 3.2 s ago, then ready, after signal 15", 4},
+     VerdictWord::kDead, "last sign of life 3.2s ago, then ready, after signal 15", 4},
     {"exited, lock gone",
      [](Case& c) {
        c.liveness.lock_held = false;
@@ -131,7 +131,7 @@ TEST_CASE("A dead engine's verdict names the step that it was in longest") {
   worker.job = Id{12};
   worker.since = Instant{kStartNs - 4'100'000'000};
   c.liveness.lock_held = false;
-  CHECK_THAT(c.judge().reason, Catch::Contains("worker 1 in gpu_proving of job 12 for 4.1 s"));
+  CHECK_THAT(c.judge().reason, Catch::Contains("worker 1 in gpu_proving of job 12 for 4.1s"));
 }
 
 TEST_CASE("One look never says that a heart stands, whatever the engine's clock says") {

@@ -22,10 +22,9 @@ const std::string kData = VITRINE_TEST_DATA "/bn128/demo/";
 // A vitrined of its own, with its segment, socket and spool in a scratch directory.
 class RunningEngine {
  public:
-  RunningEngine() {
-    start();
-    wait_until_ready();
-  }
+  RunningEngine() : RunningEngine(StartedJustNow{}) { wait_until_ready(); }
+  struct StartedJustNow {};
+  explicit RunningEngine(StartedJustNow) { start(); }
   ~RunningEngine() { kill_it(); }
   RunningEngine(const RunningEngine&) = delete;
   RunningEngine& operator=(const RunningEngine&) = delete;
@@ -39,9 +38,8 @@ class RunningEngine {
     unsetenv("RUNTIME_DIRECTORY");
     setenv("XDG_RUNTIME_DIR", folder.c_str(), 1);
     execl(VITRINE_BIN "/vitrined", "vitrined", "--instance", "tools-test", "--segment",
-          segment().c_str(), "--socket", (folder + "/s.sock").c_str(), "--spool-directory",
-          (folder + "/spool").c_str(), "--circuit", ("demo=" + kData + "circuit.zkey").c_str(),
-          nullptr);
+          segment().c_str(), "--spool-directory", (folder + "/spool").c_str(), "--circuit",
+          ("demo=" + kData + "circuit.zkey").c_str(), nullptr);
     _exit(127);
   }
 
@@ -123,6 +121,23 @@ TEST_CASE("one partition writes proof.json and public.json", "[engine]") {
   CHECK(std::filesystem::exists(out / "public.json"));
 }
 
+TEST_CASE("work may be given right after the engine's start, also after another died", "[engine]") {
+  RunningEngine engine{RunningEngine::StartedJustNow{}};
+  CHECK(engine.vitrine({"wait", engine.submit(1)}).exit_code == 0);
+  engine.kill_it();
+  engine.start();
+  CHECK(engine.vitrine({"wait", engine.submit(1)}).exit_code == 0);
+}
+
+TEST_CASE("work may be given to an engine that is only known by its socket's place", "[engine]") {
+  RunningEngine engine{RunningEngine::StartedJustNow{}};
+  const ProgramRun run = run_vitrine({"submit", "--instance", "tools-test", "--circuit", "demo",
+                                      "--wtns", kData + "witness.0.wtns"},
+                                     {"XDG_RUNTIME_DIR=" + engine.folder().string()});
+  INFO(run.error);
+  CHECK(run.exit_code == 0);
+}
+
 TEST_CASE("a cancelled job ends in 6, one that is still running at the time-out in 7", "[engine]") {
   const RunningEngine engine;
   const std::string id = engine.submit(256);
@@ -130,7 +145,14 @@ TEST_CASE("a cancelled job ends in 6, one that is still running at the time-out 
   CHECK(late.exit_code == 7);
   CHECK(late.error_is_one_line());
   CHECK(engine.vitrine({"cancel", id}).exit_code == 0);
-  CHECK(engine.vitrine({"wait", id}).exit_code == 6);
+  const ProgramRun cancelled = engine.vitrine({"wait", id});
+  CHECK(cancelled.exit_code == 6);
+  CHECK(cancelled.output.empty());
+  CHECK(cancelled.error == "vitrine: job " + id + " cancelled: by a client\n");
+  const ProgramRun json = engine.vitrine({"wait", id, "--json"});
+  CHECK(json.exit_code == 6);
+  CHECK(json.output.find("by a client") != std::string::npos);
+  CHECK(json.error.empty());
 }
 
 TEST_CASE("bad work is told apart: unknown circuit 2, bad witness 1, unknown job 9", "[engine]") {
@@ -165,7 +187,7 @@ TEST_CASE("after kill -9 the last stages are shown and a new engine takes over",
   CHECK(show.exit_code == 4);
   CHECK(show.output.find("  dead  ") != std::string::npos);
   CHECK(show.output.find(id) != std::string::npos);
-  CHECK(engine.vitrine({"wait", id}).exit_code == 3);
+  CHECK(engine.vitrine({"wait", id, "--timeout", "0s"}).exit_code == 3);
   CHECK(engine.vitrine({"submit", "--circuit", "demo", "--wtns", kData + "witness.0.wtns"})
             .exit_code == 3);
   engine.start();

@@ -97,6 +97,23 @@ TEST_CASE("no such instance: 3, naming it", "[program]") {
   }
 }
 
+TEST_CASE("instances that are there are named when the one that was meant is not", "[program]") {
+  const std::filesystem::path places = "/dev/shm";
+  const std::string neighbour = "neighbour-" + std::to_string(getpid());
+  const std::filesystem::path segment = shm::segment_path_in(places, neighbour);
+  { const shm::SegmentWriter dead = publish_engine(places, neighbour); }
+  for (const std::string& command : kStatusCommands) {
+    const ProgramRun run = run_vitrine({command, "--instance", "no-such-instance"});
+    INFO(command << ": " << run.error);
+    CHECK(run.exit_code == 3);
+    CHECK(run.error_is_one_line());
+    CHECK(run.error.find("; instances here: ") != std::string::npos);
+    CHECK(run.error.find("; see 'vitrine ls'\n") != std::string::npos);
+  }
+  std::filesystem::remove(segment);
+  std::filesystem::remove(shm::lock_path_of(segment));
+}
+
 TEST_CASE("random bytes: 5, saying why", "[program]") {
   const SharedScratchFolder scratch;
   std::ofstream(shm::segment_path_in(scratch.path(), "e")) << std::string(65536, '\x5a');
@@ -177,7 +194,8 @@ TEST_CASE("squares only where the locale has them, colour only on a terminal", "
 }
 
 TEST_CASE("what is not understood is named on one line: 2", "[program]") {
-  check_refused(run_vitrine({}), "ommand");
+  check_refused(run_vitrine({}), "a command is required: ls, show, jobs, ");
+  check_refused(run_vitrine({"--instance", "e"}), "'vitrine --help'");
   check_refused(run_vitrine({"show", "--bogus"}), "--bogus");
   check_refused(run_vitrine({"show", "stray"}), "stray");
   check_refused(run_vitrine({"show", "--instance", "No/Such"}), "No/Such");
@@ -205,6 +223,19 @@ TEST_CASE("help and version go to standard output", "[program]") {
     CHECK(help.exit_code == 0);
     CHECK(help.error.empty());
     CHECK(help.output.find("--") != std::string::npos);
+  }
+}
+
+TEST_CASE("help names the exit codes of a command and the programs of their own", "[program]") {
+  for (const std::string command :
+       {"ls", "show", "jobs", "workers", "memory", "events", "gc", "submit", "wait", "cancel"}) {
+    INFO(command);
+    CHECK(run_vitrine({command, "--help"}).output.find("Exit codes: 0 ") != std::string::npos);
+  }
+  CHECK(run_vitrine({"wait", "--help"}).output.find("9 lost") != std::string::npos);
+  const std::string help = run_vitrine({"--help"}).output;
+  for (const std::string program : {"prove", "verify", "genkey", "http"}) {
+    CHECK(help.find("\n  " + program + " ") != std::string::npos);
   }
 }
 
@@ -305,7 +336,7 @@ TEST_CASE("without an engine there is no work to give: 3", "[program]") {
   std::ofstream(scratch.path() / "w.wtns") << "x";
   const std::string witness = scratch.path() / "w.wtns";
   for (const auto& arguments : std::vector<std::vector<std::string>>{
-           {"submit", "--circuit", "a", "--wtns", witness}, {"wait", "1"}, {"cancel", "1"}}) {
+           {"submit", "--circuit", "a", "--wtns", witness}, {"wait", "1", "--timeout", "0s"}}) {
     auto with_instance = arguments;
     with_instance.insert(with_instance.end(), {"--instance", "no-such-instance"});
     const ProgramRun run = run_vitrine(with_instance, {runtime});

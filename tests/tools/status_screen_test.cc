@@ -44,6 +44,29 @@ TEST_CASE("a UTF-8 terminal gets squares for the partitions", "[screen]") {
   CHECK(jobs.find("■ done") != std::string::npos);
 }
 
+TEST_CASE("a job's own name of its client is shown, made safe", "[screen]") {
+  shm::Observation observation = sample_observation();
+  auto& jobs = observation.snapshot->rows<shm::JobRecord>();
+  jobs[0].request.assign("batch-7\x1b[2J");
+  jobs[1].request.assign("nightly");
+  const std::string text = jobs_section(View(observation, kAscii), kAll);
+  INFO(text);
+  CHECK(text.find("  request batch-7\\x1b[2J; deadline in 48s\n") != std::string::npos);
+  CHECK(text.find("  request nightly; bad_input while ") != std::string::npos);
+}
+
+TEST_CASE("a job that ended after its deadline says by how much", "[screen]") {
+  shm::Observation observation = sample_observation();
+  auto& job = observation.snapshot->rows<shm::JobRecord>()[1];
+  job.state = shm::JobState::kDone;
+  job.failure_class = shm::FailureClass::kNone;
+  job.deadline = {job.finished.ns - 2'800'000'000};
+  CHECK(jobs_section(View(observation, kAscii), kAll).find("  deadline missed by 2.8s\n") !=
+        std::string::npos);
+  job.deadline = job.finished;
+  CHECK(jobs_section(View(observation, kAscii), kAll).find("missed") == std::string::npos);
+}
+
 TEST_CASE("jobs beyond the limit are counted", "[screen]") {
   const shm::Observation observation = sample_observation();
   const std::string jobs = jobs_section(View(observation, kAscii), 1);

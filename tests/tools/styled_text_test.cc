@@ -58,6 +58,14 @@ TEST_CASE("a table aligns its columns and leaves no blanks at line ends", "[tabl
         "longer  1234\n");
 }
 
+TEST_CASE("text that is too wide is cut between characters, with a mark", "[styled]") {
+  StyledText text("ab", Tone::kGood);
+  text.add("üöä");
+  CHECK(text.cut(5, Charset::kUtf8).painted(kPlainAscii) == "abüöä");
+  CHECK(text.cut(4, Charset::kUtf8).painted(kPlainAscii) == "abü…");
+  CHECK(text.cut(4, Charset::kAscii).painted(kPlainAscii) == "a...");
+}
+
 TEST_CASE("a cell of two lines makes its row two lines high", "[table]") {
   TextTable table({{"A"}, {"B"}, {"C"}});
   table.add_row({cell("a"), {StyledText("one"), StyledText("two")}, cell("c")});
