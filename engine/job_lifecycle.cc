@@ -344,7 +344,11 @@ void stop_job(Change& change, Job& job, Failure cause) {
       continue;
     }
     partition.failure_class = job.failure->error_class;
-    close_partition(change, partition, PartitionStage::kCancelled);
+    // The one that the failure names failed; the others are only not needed any more.
+    const bool is_cause = job.failure->partition == partition.number &&
+                          job.failure->error_class != ErrorClass::kCancelled;
+    close_partition(change, partition,
+                    is_cause ? PartitionStage::kFailed : PartitionStage::kCancelled);
   }
   change.publish().job_stopping(job);
   if (Job* to_assemble = settle_job(change, job); to_assemble != nullptr) std::abort();

@@ -228,6 +228,8 @@ TEST_CASE("a corrupt key fails its jobs and shows why; other circuits go on") {
   CHECK(status.record.state == JobState::kFailed);
   CHECK(status.record.failure_class == FailureClass::kBadInput);
   CHECK_THAT(status.failure, Contains("bad.zkey"));
+  CHECK(status.record.partitions_failed == 1);
+  CHECK(status.record.partitions_cancelled == 0);
   const auto circuits = fixture.engine().circuits();
   CHECK(circuits.at(3).state == shm::AllocationState::kCorrupt);
   CHECK_FALSE(circuits.at(3).cause.view().empty());
