@@ -17,6 +17,7 @@
 #include "engine/api_deadlines.h"
 #include "engine/api_upload.h"
 #include "engine/exception_guard.h"
+#include "engine/quantities.h"
 
 namespace vitrine::engine {
 namespace {
@@ -126,7 +127,7 @@ std::optional<ApiResponse> refuse_body(MHD_Connection* connection, std::uint64_t
   std::uint64_t bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
   if (error != std::errc() || bytes <= limit_bytes) return std::nullopt;
-  return problem(413, "the body is longer than " + std::to_string(limit_bytes) + " bytes");
+  return problem(413, "the body is longer than " + size_text(limit_bytes));
 }
 
 MHD_Result begin_exchange(Server& server, MHD_Connection* connection, const char* method,
