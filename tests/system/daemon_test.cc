@@ -174,6 +174,7 @@ TEST_CASE("a second SIGTERM does not wait for the running job") {
   REQUIRE(reader->snapshot(last).has_value());
   CHECK(last.rows<shm::JobRecord>().at(0).state == shm::JobState::kLost);
   CHECK(shm::check_invariants(last, nullptr).empty());
+  CHECK_THAT(daemon.log(), Contains("stopping jobs: asked again: 1 job is not waited for"));
 }
 
 TEST_CASE("wrong arguments and configurations give one line and exit 2") {
