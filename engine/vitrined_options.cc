@@ -33,8 +33,10 @@ VitrinedOptions::VitrinedOptions(CLI::App& app) {
       ->type_name("ID=FILE.zkey")
       ->take_all()
       ->expected(1);
-  app.add_flag("--check-config", wants_check_, "check the configuration and its keys, and end");
-  app.add_flag("--print-config", wants_print_, "show every value and its origin, and end");
+  auto* check = app.add_flag("--check-config", wants_check_,
+                             "say what a start would complain about, and end");
+  app.add_flag("--print-config", wants_print_, "show every value and its origin, and end")
+      ->excludes(check);
   for (const Setting& setting : settings()) {
     SettingFlag& flag = flags_.emplace_back();
     flag.setting = &setting;
