@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/vitrined_options.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -60,6 +62,10 @@ ConfigurationRequest VitrinedOptions::request() const {
     request.flags.emplace_back(flag.setting->name, flag.value);
   }
   request.variable = [](const char* name) -> const char* { return std::getenv(name); };
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view entry(*variable);
+    request.variable_names.emplace_back(entry.substr(0, entry.find('=')));
+  }
   return request;
 }
 
