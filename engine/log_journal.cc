@@ -7,6 +7,7 @@
 
 #include <boost/json.hpp>
 
+#include "engine/short_text.h"
 #include "shm/clock.h"
 #include "shm/line_output.h"
 #include "shm/printable_text.h"
@@ -36,6 +37,11 @@ spdlog::level::level_enum level_of(JournalLevel level) {
 // pipe (shm/line_output.h), also as JSON.
 constexpr std::size_t kDetailBytesMax = 1000;
 
+std::string short_detail(const std::string& detail) {
+  if (detail.size() <= kDetailBytesMax) return detail;
+  return std::string(whole_characters(detail, kDetailBytesMax)).append(kEllipsis);
+}
+
 void add_number(std::string& line, const char* name, std::optional<std::uint32_t> number) {
   if (number) line.append(" ").append(name).append("=").append(std::to_string(*number));
 }
@@ -48,7 +54,7 @@ std::string text_line(const JournalEntry& entry) {
   if (!entry.stage.empty()) line.append(" stage=").append(entry.stage);
   add_number(line, "worker", entry.worker);
   add_number(line, "device", entry.device);
-  if (!entry.detail.empty()) line.append(": ").append(entry.detail, 0, kDetailBytesMax);
+  if (!entry.detail.empty()) line.append(": ").append(short_detail(entry.detail));
   return shm::printable_text(line);
 }
 
@@ -67,7 +73,7 @@ std::string json_line(const JournalEntry& entry) {
       {"stage", entry.stage.empty() ? json::value(nullptr) : json::value(std::string(entry.stage))},
       {"worker", number_or_null(entry.worker)},
       {"device", number_or_null(entry.device)},
-      {"detail", shm::repair_utf8(entry.detail.substr(0, kDetailBytesMax))}};
+      {"detail", shm::repair_utf8(short_detail(entry.detail))}};
   return json::serialize(line);
 }
 

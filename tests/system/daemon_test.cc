@@ -279,6 +279,12 @@ TEST_CASE(
   for (const std::string& complaint : complaints) CHECK_THAT(log, Contains(complaint));
 }
 
+TEST_CASE("a detail that is too long for the log ends with an ellipsis") {
+  const Site site;
+  RunningDaemon daemon(site, {"--circuit", "long=/" + std::string(2000, 'x')});
+  CHECK_THAT(daemon.log(), Contains("circuit long: /xxx") && Contains("xxx\xE2\x80\xA6\n"));
+}
+
 TEST_CASE("a start finds a key without a contribution before a job asks for it") {
   const Site site;
   const std::string raw = circuit_folder("bn128", "multiplier") / "circuit_0000.zkey";
