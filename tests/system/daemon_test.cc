@@ -309,7 +309,8 @@ TEST_CASE("an engine without a circuit says so, checked or started") {
   arguments.resize(arguments.size() - 2);
   DaemonProcess started(arguments, site.scratch / "start.log");
   wait_until(started, [&] {
-    return started.log().find("warning no circuit is configured") != std::string::npos;
+    return std::filesystem::exists(site.scratch / "start.log") &&
+           started.log().find("warning no circuit is configured") != std::string::npos;
   });
   arguments.push_back("--check-config");
   DaemonProcess check(arguments, site.scratch / "check.log");
