@@ -17,6 +17,7 @@
 #include "engine/api_deadlines.h"
 #include "engine/api_upload.h"
 #include "engine/exception_guard.h"
+#include "engine/quantities.h"
 
 namespace vitrine::engine {
 namespace {
@@ -134,7 +135,7 @@ std::uint64_t body_bytes(MHD_Connection* connection) {
 
 std::optional<ApiResponse> refuse_body(MHD_Connection* connection, std::uint64_t limit_bytes) {
   if (body_bytes(connection) <= limit_bytes) return std::nullopt;
-  return problem(413, "the body is longer than " + std::to_string(limit_bytes) + " bytes");
+  return problem(413, "the body is longer than " + size_text(limit_bytes));
 }
 
 // A client that is still sending when the connection ends may never read the answer: unless it

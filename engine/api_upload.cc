@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "engine/job.h"
+#include "engine/quantities.h"
 #include "shm/printable_text.h"
 
 namespace vitrine::engine {
@@ -48,7 +49,7 @@ bool ApiUpload::take(const char* bytes, std::size_t size) {
   received_bytes_ += size;
   const std::uint64_t limit_bytes = kind_ == Kind::kJson ? kJsonBytesMax : limit_bytes_;
   if (received_bytes_ > limit_bytes) {
-    return fail(413, "the body is longer than " + std::to_string(limit_bytes) + " bytes");
+    return fail(413, "the body is longer than " + size_text(limit_bytes));
   }
   switch (kind_) {
     case Kind::kJson:

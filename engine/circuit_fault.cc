@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "engine/quantities.h"
+
 namespace vitrine::engine {
 namespace {
 
@@ -11,31 +13,50 @@ std::string key_fault(const Circuit& circuit) {
   return "circuit " + circuit.configuration.id + ": " + circuit.cause;
 }
 
+// A record has little room: the rule matters more than the folder of the key.
+std::string without_folder(std::string fault, const Circuit& circuit) {
+  const std::string folder = circuit.configuration.zkey.parent_path() / "";
+  const std::size_t at = folder.empty() ? std::string::npos : fault.find(folder);
+  if (at != std::string::npos) fault.erase(at, folder.size());
+  return fault;
+}
+
 // Empty when there is none.
 std::string fault_of(const EngineModel& model, const Circuit& circuit) {
   if (const auto refusal = lasting_refusal(model, circuit)) return refusal->text;
-  return circuit.state == shm::AllocationState::kCorrupt ? key_fault(circuit) : std::string();
+  return circuit.cause.empty() ? std::string() : key_fault(circuit);
+}
+
+// Sizes that read the same in units are told apart in bytes.
+std::string need_text(const Circuit& circuit, std::uint64_t budget_bytes) {
+  const std::uint64_t key_bytes = circuit.key_bytes();
+  const std::uint64_t partition_bytes = circuit.working.total();
+  const std::uint64_t needed_bytes = key_bytes + partition_bytes;
+  std::string needed = size_text(needed_bytes);
+  std::string budget = size_text(budget_bytes);
+  if (needed == budget) {
+    needed = exact_size_text(needed_bytes);
+    budget = exact_size_text(budget_bytes);
+  }
+  return "needs " + needed + " (key " + size_text(key_bytes) + ", partition " +
+         size_text(partition_bytes) + "); the budget is " + budget;
 }
 
 }  // namespace
 
 std::optional<Refusal> lasting_refusal(const EngineModel& model, const Circuit& circuit) {
   if (!circuit.shape) return Refusal{RefusalReason::kBadCircuit, key_fault(circuit)};
-  const std::uint64_t key_bytes = circuit.key_bytes();
-  const std::uint64_t partition_bytes = circuit.working.total();
-  if (key_bytes + partition_bytes <= model.budget.total_bytes()) return std::nullopt;
+  const std::uint64_t budget_bytes = model.budget.total_bytes();
+  if (circuit.key_bytes() + circuit.working.total() <= budget_bytes) return std::nullopt;
   return Refusal{RefusalReason::kImpossible,
-                 "circuit " + circuit.configuration.id + " needs " +
-                     std::to_string(key_bytes + partition_bytes) + " bytes (key " +
-                     std::to_string(key_bytes) + ", partition " + std::to_string(partition_bytes) +
-                     "); the budget is " + std::to_string(model.budget.total_bytes()) + " bytes"};
+                 "circuit " + circuit.configuration.id + " " + need_text(circuit, budget_bytes)};
 }
 
 void judge_circuit(Change& change, Circuit& circuit) {
   std::string fault = fault_of(change.model(), circuit);
   if (fault == circuit.fault) return;
   // The new one first: the engine is not well in between.
-  if (!fault.empty()) change.degrade(fault);
+  if (!fault.empty()) change.degrade({fault, without_folder(fault, circuit)});
   if (!circuit.fault.empty()) change.recover(circuit.fault);
   circuit.fault = std::move(fault);
 }

@@ -42,6 +42,33 @@ std::optional<std::string> text_of(const toml::node& node) {
   return joined;
 }
 
+constexpr std::string_view kVariablePrefix = "VITRINE_";
+
+std::string variable_of(const Setting& setting) {
+  std::string name = std::string(kVariablePrefix) + std::string(setting.name);
+  for (char& letter : name) letter = static_cast<char>(std::toupper(letter));
+  return name;
+}
+
+// True when the variable could only be a setting that does not exist.
+bool is_unknown_variable(std::string_view name) {
+  if (!name.starts_with(kVariablePrefix)) return false;
+  const std::string_view rest = name.substr(kVariablePrefix.size());
+  // Those of other programs and of the tests.
+  for (const std::string_view other : {"INSTANCE", "HTTP_LISTEN", "BIN", "TESTS"}) {
+    if (rest == other) return false;
+  }
+  if (rest.starts_with("TEST_") || rest == "START_RACES") return false;
+  // A cluster tells every container where the service `vitrine` or `vitrine-http` is.
+  if (rest.find("SERVICE_HOST") != rest.npos || rest.find("SERVICE_PORT") != rest.npos ||
+      rest == "PORT" || rest.ends_with("_PORT") || rest.find("PORT_") != rest.npos) {
+    return false;
+  }
+  const auto all = settings();
+  return std::none_of(all.begin(), all.end(),
+                      [&](const Setting& setting) { return name == variable_of(setting); });
+}
+
 std::string circuit_setting(const std::string& id, const std::string& key) {
   return "circuit." + id + "." + key;
 }
@@ -204,9 +231,15 @@ class Loader {
   }
 
   Result<void> take_environment() {
+    for (const std::string& name : request_.variable_names) {
+      if (!is_unknown_variable(name)) continue;
+      const char* value = request_.variable(name.c_str());
+      if (value != nullptr && *value != '\0') {
+        return usage_error("environment " + name, "no setting has this name");
+      }
+    }
     for (const Setting& setting : settings()) {
-      std::string name = "VITRINE_" + std::string(setting.name);
-      for (char& letter : name) letter = static_cast<char>(std::toupper(letter));
+      const std::string name = variable_of(setting);
       const char* value = request_.variable(name.c_str());
       if (value == nullptr || *value == '\0') continue;  // as for a shell's ${NAME:-}
       if (auto done = set(setting.name, value, "environment " + name, {}); !done) return done;

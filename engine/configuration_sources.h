@@ -27,6 +27,7 @@ struct ConfigurationRequest {
   std::vector<std::pair<std::string, std::string>> flags;  // setting, value
   std::vector<std::string> circuits;                       // ID=FILE.zkey
   std::filesystem::path directory = "/etc/vitrine";
+  std::vector<std::string> variable_names;  // all there are, to find those that are misspelt
   // The environment; null when a variable is not set.
   std::function<const char*(const char*)> variable = [](const char*) -> const char* {
     return nullptr;

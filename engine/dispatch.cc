@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cassert>
 
+#include "engine/circuit_fault.h"
 #include "engine/job_lifecycle.h"
+#include "engine/quantities.h"
 
 namespace vitrine::engine {
 namespace {
@@ -115,9 +117,9 @@ Failure cannot_fit(const EngineModel& model, const Job& job) {
                                    model.budget.reserved_bytes(MemoryConsumer::kPce);
   return {ErrorClass::kOutOfMemory,
           "the key of circuit " + job.circuit->configuration.id + " needs " +
-              std::to_string(job.circuit->key_bytes()) + " bytes, but loaded keys hold " +
-              std::to_string(held_bytes) + " of the " + std::to_string(model.budget.total_bytes()) +
-              " bytes of the budget",
+              size_text(job.circuit->key_bytes()) + ", but loaded keys hold " +
+              size_text(held_bytes) + " of the " + size_text(model.budget.total_bytes()) +
+              " of the budget",
           PartitionStage::kPending,
           0,
           {}};
@@ -167,12 +169,20 @@ void dispatch(Change& change) {
   } while (carry_out(change, space));
 }
 
+bool is_to_be_resident(const EngineModel& model, const Circuit& circuit) {
+  return circuit.configuration.keep_resident && !lasting_refusal(model, circuit);
+}
+
+bool resident_key_fits(EngineModel& model, const Circuit& circuit) {
+  fill_circuits(model, model.planning);
+  return key_fits(model.planning.circuits, circuit.row, model.budget.total_bytes());
+}
+
 void load_resident_keys(Change& change) {
   EngineModel& model = change.model();
   for (Circuit& circuit : model.keys.circuits()) {
-    if (!circuit.configuration.keep_resident || !circuit.shape) continue;
-    fill_circuits(model, model.planning);
-    if (key_fits(model.planning.circuits, circuit.row, model.budget.total_bytes())) {
+    if (!is_to_be_resident(model, circuit)) continue;
+    if (resident_key_fits(model, circuit)) {
       begin_load(change, circuit);
       continue;
     }

@@ -39,6 +39,14 @@ void stop_jobs(Change& change, bool (*concerns)(const Job&)) {
   }
 }
 
+void tell_stopping(Change& change) {
+  const std::size_t running = change.model().jobs.active().size();
+  if (running == 0) return;
+  const std::string jobs = std::to_string(running) + (running == 1 ? " job is" : " jobs are");
+  const std::string why = change.model().hurried ? "asked again" : "the time to drain is over";
+  change.log("stopping jobs", why + ": " + jobs + " not waited for", JournalLevel::kWarn);
+}
+
 void show_closed(EngineState& state, int exit_code) {
   state.change([&](Change& change) {
     change.publish().stopped(static_cast<std::uint32_t>(exit_code));
@@ -223,7 +231,10 @@ bool Engine::drain(Deadline deadline) {
   state.wait_until(deadline, [](const EngineModel& model) {
     return model.hurried || model.jobs.active().empty();
   });
-  state.change([](Change& change) { stop_jobs(change, [](const Job&) { return true; }); });
+  state.change([](Change& change) {
+    tell_stopping(change);
+    stop_jobs(change, [](const Job&) { return true; });
+  });
   return state.wait_until(std::chrono::steady_clock::now() + kStopPatience,
                           [](const EngineModel& model) { return model.jobs.active().empty(); });
 }

@@ -9,6 +9,7 @@
 #include "engine/cpu_backend.h"
 #include "engine/host_group.h"
 #include "engine/host_memory.h"
+#include "engine/quantities.h"
 #include "kernels/kernel_path.h"
 #include "shm/clock.h"
 #include "shm/paths.h"
@@ -25,10 +26,9 @@ StartResult<std::uint64_t> budget_of(const Configuration& configuration) {
   const std::uint64_t limit = memory_limit_bytes();
   const std::uint64_t margin = configuration.memory_safety_margin_bytes;
   if (margin < limit) return limit - margin;
-  return StartFailure{StartFailure::Kind::kUsage,
-                      "memory_safety_margin = " + std::to_string(margin) +
-                          " bytes leaves nothing of the " + std::to_string(limit) +
-                          " bytes that this process may use"};
+  return StartFailure{StartFailure::Kind::kUsage, "memory_safety_margin = " + size_text(margin) +
+                                                      " leaves nothing of the " + size_text(limit) +
+                                                      " that this process may use"};
 }
 
 // The row of a kind; kinds beyond the eighth share one.
@@ -76,15 +76,16 @@ void fill_facts(EngineModel& model, const Configuration& configuration) {
 
 }  // namespace
 
-StartResult<void> check_host(const Configuration& configuration) {
+std::vector<std::string> host_complaints(const Configuration& configuration) {
+  std::vector<std::string> complaints;
   for (const auto& [setting, name] : {std::pair{"shm_group", &configuration.shm_group},
                                       {"socket_group", &configuration.socket_group}}) {
-    if (const auto group = find_group(setting, *name); !group) return group.error();
+    const auto group = find_group(setting, *name);
+    if (!group) complaints.push_back(group.error().text);
   }
-  if (const auto budget_bytes = budget_of(configuration); !budget_bytes) {
-    return budget_bytes.error();
-  }
-  return {};
+  const auto budget_bytes = budget_of(configuration);
+  if (!budget_bytes) complaints.push_back(budget_bytes.error().text);
+  return complaints;
 }
 
 unsigned usable_threads() {

@@ -6,13 +6,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "engine/engine.h"
 
 namespace vitrine::engine {
 
 // What the configuration asks of this host and the host refuses: groups and memory. Looks only.
-[[nodiscard]] StartResult<void> check_host(const Configuration& configuration);
+[[nodiscard]] std::vector<std::string> host_complaints(const Configuration& configuration);
 
 // The CPUs this process may run on.
 [[nodiscard]] unsigned usable_threads();

@@ -25,6 +25,8 @@ std::string_view error_class_name(ErrorClass error_class) {
       return "internal";
     case ErrorClass::kUsage:
       return "usage";
+    case ErrorClass::kRefused:
+      return "none";
   }
   std::abort();
 }

@@ -25,6 +25,7 @@ enum class ErrorClass {
   kLost,
   kInternal,
   kUsage,
+  kRefused,  // the engine does not take the job now; that is nobody's fault
 };
 
 struct Error {

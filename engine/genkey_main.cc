@@ -31,6 +31,7 @@ struct GenkeyOptions {
 
 void add_options(CLI::App& app, GenkeyOptions& options) {
   add_general_options(app, options.general);
+  disown_engine_options(app);
   app.add_option("--r1cs", options.r1cs, "constraints of a circuit");
   app.add_option("--circuit", options.circuit, "a synthetic circuit instead")
       ->check(CLI::IsMember({"chain", "sha256", "poseidon-like"}));

@@ -55,6 +55,8 @@ shm::FailureClass failure_class_of(ErrorClass error_class) {
       return shm::FailureClass::kLost;
     case ErrorClass::kInternal:
       return shm::FailureClass::kInternal;
+    case ErrorClass::kRefused:
+      return shm::FailureClass::kNone;
   }
   std::abort();
 }

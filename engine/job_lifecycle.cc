@@ -63,8 +63,9 @@ void count_refusal(Change& change, JobId id, Circuit& circuit, JobRequest& reque
   job.id = id;
   fill_job(job, circuit, model, request);
   job.submitted = job.finished = change.now();
+  // Of the classes of failures only that of memory is true of a job that nobody looked at.
   const bool is_impossible = refusal.reason == RefusalReason::kImpossible;
-  job.failure = Failure{is_impossible ? ErrorClass::kOutOfMemory : ErrorClass::kBadInput,
+  job.failure = Failure{is_impossible ? ErrorClass::kOutOfMemory : ErrorClass::kRefused,
                         refusal.text,
                         PartitionStage::kUnknown,
                         {},

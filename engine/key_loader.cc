@@ -38,8 +38,12 @@ class LoadWatch {
       change.publish().key_progressed(circuit_);
       return change.model().stopping;
     });
-    if (is_stopping) throw std::runtime_error("the engine stops");  // guard_all makes it a value
+    if (!is_stopping) return;
+    has_stopped_ = true;
+    throw std::runtime_error("the engine stops");  // guard_all makes it a value
   }
+
+  [[nodiscard]] bool has_stopped() const { return has_stopped_; }
 
  private:
   static constexpr std::chrono::milliseconds kInterval{100};
@@ -47,6 +51,7 @@ class LoadWatch {
   EngineState& state_;
   Circuit& circuit_;
   std::chrono::steady_clock::time_point next_look_{};
+  bool has_stopped_ = false;
 };
 
 // Partitions that had the key before it was dropped have ended: what is left waits for it.
@@ -71,6 +76,13 @@ Result<std::shared_ptr<const ProvingKey>> load_same_key(const Circuit& circuit,
   return loaded;
 }
 
+void tell_failed_load(Change& change, const Circuit& circuit, const Error& error) {
+  if (error.error_class == ErrorClass::kLost) {
+    return change.log("key load stopped", circuit.configuration.id);
+  }
+  change.log("key refused", circuit.configuration.id + ": " + error.text, JournalLevel::kError);
+}
+
 void load(EngineState& state, Circuit& circuit, kernels::ThreadPool& threads) {
   LoadWatch watch(state, circuit);
   ProvingKeyOptions options;
@@ -79,14 +91,16 @@ void load(EngineState& state, Circuit& circuit, kernels::ThreadPool& threads) {
     watch.progressed(done_bytes, total_bytes);
   };
   auto loaded = guard_all("key load", [&] { return load_same_key(circuit, options, threads); });
+  if (watch.has_stopped()) {
+    loaded = Error{ErrorClass::kLost, "the engine stopped before the key was loaded"};
+  }
   state.change([&](Change& change) {
     if (loaded) {
       change.model().keys.finish_load(circuit, std::move(*loaded), change.now());
       change.log("key ready", circuit.configuration.id);
     } else {
       change.model().keys.fail_load(circuit, loaded.error(), change.now());
-      change.log("key refused", circuit.configuration.id + ": " + loaded.error().text,
-                 JournalLevel::kError);
+      tell_failed_load(change, circuit, loaded.error());
       fail_waiting_jobs(change, circuit, loaded.error());
     }
     judge_circuit(change, circuit);

@@ -7,6 +7,7 @@
 
 #include <boost/json.hpp>
 
+#include "engine/short_text.h"
 #include "shm/clock.h"
 #include "shm/line_output.h"
 #include "shm/printable_text.h"
@@ -35,11 +36,9 @@ spdlog::level::level_enum level_of(JournalLevel level) {
 // pipe (shm/line_output.h), also as JSON.
 std::string bounded(const std::string& detail) {
   constexpr std::size_t kBytesMax = 1500;
-  std::string text = shm::printable_text(detail);
+  const std::string text = shm::printable_text(detail);
   if (text.size() <= kBytesMax) return text;
-  std::size_t end = kBytesMax;
-  while ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // between characters
-  return text.substr(0, end) + "...";
+  return std::string(whole_characters(text, kBytesMax)).append(kEllipsis);
 }
 
 void add_number(std::string& line, const char* name, std::optional<std::uint32_t> number) {

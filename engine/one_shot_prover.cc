@@ -54,7 +54,8 @@ std::vector<WitnessFile> witness_files(const std::vector<std::filesystem::path>&
 OneShotProver::Started OneShotProver::start(const OneShotRequest& request) {
   // The engine takes a circuit with an unreadable key and refuses its jobs; here the reason is all
   // there is to say.
-  const auto shape = probe_proving_key(request.zkey);
+  const auto shape = check_proving_key_header(
+      request.zkey, request.insecure ? KeyTrust::kInsecure : KeyTrust::kContributed);
   if (!shape) return OneShotFailure{kExitFailed, shape.error().text};
   auto engine = Engine::start(engine_options(request));
   if (!engine) {

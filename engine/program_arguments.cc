@@ -33,6 +33,12 @@ void add_general_options(CLI::App& app, GeneralOptions& options) {
       ->check(CLI::IsMember({"text", "json"}));
 }
 
+void disown_engine_options(CLI::App& app) {
+  for (const char* name : {"--instance", "--segment"}) {
+    app.get_option(name)->description("taken by every program, without a meaning here");
+  }
+}
+
 std::optional<int> parse_arguments(CLI::App& app, int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);

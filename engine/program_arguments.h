@@ -21,6 +21,10 @@ struct GeneralOptions {
 // Adds --version, --instance, --segment, --log-level and --log-format (--help is always there).
 void add_general_options(CLI::App& app, GeneralOptions& options);
 
+// For a program that has nothing to do with an engine: its help says that --instance and --segment,
+// which it takes as every program does, change nothing.
+void disown_engine_options(CLI::App& app);
+
 // Parses; the exit code when the program is to end now: after --help, --version or an error, which
 // has then been printed.
 [[nodiscard]] std::optional<int> parse_arguments(CLI::App& app, int argc, const char* const* argv);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/quantities.h"
 #include "engine/zkey_coefficients.h"
 #include "engine/zkey_file.h"
 #include "engine/zkey_points.h"
@@ -109,16 +110,23 @@ Result<ProvingPoints<Curve>> read_points(const KeyShape& shape, const HeaderPoin
 }
 
 template <class Curve>
-Result<std::shared_ptr<const ProvingKey>> load(const ZkeyFile& file,
-                                               const ProvingKeyOptions& options,
-                                               kernels::ThreadPool& threads) {
+Result<HeaderPoints<Curve>> read_trusted_header(const ZkeyFile& file, KeyTrust trust) {
   auto header = read_header_points<Curve>(file);
-  if (!header) return header.error();
-  if (header->gamma2 == header->delta2 && !options.insecure) {
+  if (header && header->gamma2 == header->delta2 && trust != KeyTrust::kInsecure) {
     return file.section_error(ZkeySection::kHeader,
                               "gamma2 equals delta2: no phase-2 contribution, anybody can forge "
                               "proofs; for tests set insecure");
   }
+  return header;
+}
+
+template <class Curve>
+Result<std::shared_ptr<const ProvingKey>> load(const ZkeyFile& file,
+                                               const ProvingKeyOptions& options,
+                                               kernels::ThreadPool& threads) {
+  auto header = read_trusted_header<Curve>(
+      file, options.insecure ? KeyTrust::kInsecure : KeyTrust::kContributed);
+  if (!header) return header.error();
   LoadProgress progress(options.progress, file.container.size_bytes());
   ZkeyPointReader reader(file, threads, progress);
   auto verifying_key = read_verifying_key<Curve>(file, *header, reader);
@@ -134,6 +142,16 @@ Result<std::shared_ptr<const ProvingKey>> load(const ZkeyFile& file,
 
 }  // namespace
 
+Result<KeyShape> check_proving_key_header(const std::filesystem::path& path, KeyTrust trust) {
+  auto file = ZkeyFile::open(path);
+  if (!file) return file.error();
+  return with_curve(file->shape.curve, [&](auto curve) -> Result<KeyShape> {
+    const auto header = read_trusted_header<typename decltype(curve)::type>(*file, trust);
+    if (!header) return header.error();
+    return file->shape;
+  });
+}
+
 Result<std::shared_ptr<const ProvingKey>> load_proving_key(const std::filesystem::path& path,
                                                            const ProvingKeyOptions& options,
                                                            kernels::ThreadPool& threads) {
@@ -146,8 +164,7 @@ Result<std::shared_ptr<const ProvingKey>> load_proving_key(const std::filesystem
   } catch (const std::bad_alloc&) {
     return Error{ErrorClass::kOutOfMemory,
                  path.string() + ": no memory for a proving key of " +
-                     std::to_string(file->shape.points_bytes + file->shape.constraints_bytes) +
-                     " bytes"};
+                     size_text(file->shape.points_bytes + file->shape.constraints_bytes)};
   }
 }
 

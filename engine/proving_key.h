@@ -88,4 +88,10 @@ struct ProvingKeyOptions {
 // Reads and checks the header and the section table only: cheap, for admission and budgets.
 [[nodiscard]] Result<KeyShape> probe_proving_key(const std::filesystem::path& path);
 
+enum class KeyTrust { kContributed, kInsecure };
+
+// The same, and the header's points: also cheap, and all that a load finds wrong before the tables.
+[[nodiscard]] Result<KeyShape> check_proving_key_header(const std::filesystem::path& path,
+                                                        KeyTrust trust);
+
 }  // namespace vitrine::engine

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/proving_key_cache.h"
 
+#include <unistd.h>
+
 #include <cassert>
 #include <utility>
 
 namespace vitrine::engine {
 
 using shm::AllocationState;
+
+namespace {
+
+// Of a key that was refused: a file that cannot be opened is not there, whatever is in it.
+AllocationState refused_state(const CircuitConfiguration& configuration) {
+  const bool is_there = ::access(configuration.zkey.c_str(), R_OK) == 0;
+  return is_there ? AllocationState::kCorrupt : AllocationState::kAbsent;
+}
+
+}  // namespace
 
 KeyUse::KeyUse(Circuit& circuit) : circuit_(&circuit) {
   assert(circuit.state == AllocationState::kReady);
@@ -36,11 +48,13 @@ ProvingKeyCache::ProvingKeyCache(const std::vector<CircuitConfiguration>& circui
     Circuit& circuit = circuits_.emplace_back();
     circuit.configuration = configuration;
     circuit.row = static_cast<std::uint32_t>(circuits_.size() - 1);
-    if (const auto shape = probe_proving_key(configuration.zkey)) {
+    const auto shape = check_proving_key_header(
+        configuration.zkey, configuration.insecure ? KeyTrust::kInsecure : KeyTrust::kContributed);
+    if (shape) {
       circuit.shape = *shape;
       circuit.working = working_bytes(*shape, threads);
     } else {
-      circuit.state = AllocationState::kCorrupt;
+      circuit.state = refused_state(configuration);
       circuit.cause = shape.error().text;
     }
   }
@@ -87,7 +101,7 @@ void ProvingKeyCache::fail_load(Circuit& circuit, const Error& error, shm::Insta
   circuit.loaded_bytes = 0;
   const bool is_refused = error.error_class == ErrorClass::kBadInput;
   circuit.cause = is_refused ? error.text : std::string();
-  enter(circuit, is_refused ? AllocationState::kCorrupt : AllocationState::kAbsent, now);
+  enter(circuit, is_refused ? refused_state(circuit.configuration) : AllocationState::kAbsent, now);
 }
 
 void ProvingKeyCache::doubt(Circuit& circuit, shm::Instant now) {

@@ -3,9 +3,11 @@
 // ask; counted; kept unless in doubt.
 //
 //   absent -> loading -> ready -> evicting -> absent
-//                 '----> corrupt
+//                 |----> corrupt
+//                 '----> absent
 //
 //   corrupt: the file was refused, `cause` says why; the next job tries again
+//   absent with a `cause`: the file cannot be opened; the next job tries again
 //   evicting: a proof made with the key did not verify, so the key may be damaged. No partition
 //   gets it any more; when the last one that has it has ended it is dropped, and read again for the
 //   next
@@ -40,7 +42,7 @@ struct Circuit {
   WorkingBytes working;
 
   shm::AllocationState state = shm::AllocationState::kAbsent;
-  std::string cause;  // why it is corrupt
+  std::string cause;  // why it is corrupt, or absent though it was asked for
   std::string fault;  // why the engine is degraded for its sake (circuit_fault.h)
   std::shared_ptr<const ProvingKey> key;
   Reservation srs, pce;
@@ -93,7 +95,7 @@ class ProvingKeyCache {
   // Takes the key's bytes and asks for the load; false when the bytes are not there.
   [[nodiscard]] bool begin_load(Circuit& circuit, MemoryBudget& budget, shm::Instant now);
   void finish_load(Circuit& circuit, std::shared_ptr<const ProvingKey> key, shm::Instant now);
-  // kBadInput makes the circuit corrupt; anything else leaves it absent.
+  // kBadInput makes the circuit corrupt if the file is there; anything else leaves it absent.
   void fail_load(Circuit& circuit, const Error& error, shm::Instant now);
 
   // The key is to be dropped. No effect unless it is ready.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <limits>
 
 namespace vitrine::engine {
@@ -63,6 +64,19 @@ std::optional<std::uint64_t> take_fraction(std::string_view& text, std::uint64_t
   return digits;
 }
 
+// The largest unit of which `value` is a multiple, smallest first in `units`.
+template <std::size_t kCount>
+const Unit* whole_unit(std::uint64_t value, const std::array<Unit, kCount>& units) {
+  const auto found = std::find_if(units.rbegin(), units.rend(), [&](const Unit& unit) {
+    return value != 0 && value % unit.factor == 0;
+  });
+  return found == units.rend() ? nullptr : &*found;
+}
+
+std::string in_unit(std::uint64_t value, const Unit& unit) {
+  return std::to_string(value / unit.factor) + std::string(unit.name);
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> parse_size_bytes(std::string_view text) {
@@ -90,6 +104,32 @@ std::optional<std::uint64_t> parse_duration_ns(std::string_view text) {
   const auto factor = factor_of(text, kDurationUnits);
   if (!number || !factor) return std::nullopt;
   return product_up_to(*number, *factor, kMaxDurationNs);
+}
+
+std::string size_text(std::uint64_t bytes) {
+  if (bytes < kSizeUnits.front().factor) return exact_size_text(bytes);
+  // 1023.95 would print as 1024.0 of the smaller unit.
+  const auto unit = std::find_if(kSizeUnits.begin(), kSizeUnits.end() - 1, [&](const Unit& one) {
+    return static_cast<double>(bytes) < 1023.95 * static_cast<double>(one.factor);
+  });
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f %s",
+                static_cast<double>(bytes) / static_cast<double>(unit->factor), unit->name.data());
+  return text.data();
+}
+
+std::string exact_size_text(std::uint64_t bytes) {
+  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+std::string size_setting(std::uint64_t bytes) {
+  const Unit* unit = whole_unit(bytes, kSizeUnits);
+  return unit == nullptr ? std::to_string(bytes) : in_unit(bytes, *unit);
+}
+
+std::string duration_setting(std::uint64_t duration_ns) {
+  const Unit* unit = whole_unit(duration_ns, kDurationUnits);
+  return in_unit(duration_ns, unit == nullptr ? kDurationUnits.front() : *unit);
 }
 
 }  // namespace vitrine::engine

@@ -79,6 +79,11 @@ Broken set_size(Configuration& configuration, std::string_view text) {
 }
 
 template <auto kMember>
+std::string show_size(const Configuration& configuration) {
+  return size_setting(configuration.*kMember);
+}
+
+template <auto kMember>
 Broken set_duration(Configuration& configuration, std::string_view text) {
   const auto duration_ns = parse_duration_ns(text);
   if (!duration_ns) return "expected a duration such as 250ms, 5s or 10m";
@@ -88,7 +93,7 @@ Broken set_duration(Configuration& configuration, std::string_view text) {
 
 template <auto kMember>
 std::string show_duration(const Configuration& configuration) {
-  return std::to_string(configuration.*kMember / 1'000'000) + "ms";
+  return duration_setting(configuration.*kMember);
 }
 
 template <auto kMember>
@@ -134,7 +139,7 @@ Broken read_budget(Configuration& configuration, std::string_view text) {
 
 std::string show_budget(const Configuration& configuration) {
   const auto& budget_bytes = configuration.memory_budget_bytes;
-  return budget_bytes ? std::to_string(*budget_bytes) : "auto";
+  return budget_bytes ? size_setting(*budget_bytes) : "auto";
 }
 
 Broken read_log_level(Configuration& configuration, std::string_view text) {
@@ -221,7 +226,7 @@ constexpr Setting kSettings[] = {
      read_budget, show_budget},
     {"memory_safety_margin", "SIZE", "bytes that an automatic budget leaves alone",
      set_size<&Configuration::memory_safety_margin_bytes>,
-     show_number<&Configuration::memory_safety_margin_bytes>},
+     show_size<&Configuration::memory_safety_margin_bytes>},
     {"drain_timeout", "DURATION", "time that running jobs have to end after SIGTERM",
      set_duration<&Configuration::drain_timeout_ns>,
      show_duration<&Configuration::drain_timeout_ns>},
@@ -239,10 +244,10 @@ constexpr Setting kSettings[] = {
     {"spool_directory", "PATH", "folder for uploaded witnesses, private to the engine",
      set_path<&Configuration::spool_directory>, show_path<&Configuration::spool_directory>},
     {"spool_limit", "SIZE", "bytes of uploaded witnesses kept at once",
-     set_limit<&Configuration::spool_limit_bytes>, show_number<&Configuration::spool_limit_bytes>},
+     set_limit<&Configuration::spool_limit_bytes>, show_size<&Configuration::spool_limit_bytes>},
     {"upload_limit", "SIZE", "bytes of one request",
      set_limit<&Configuration::upload_limit_bytes>,
-     show_number<&Configuration::upload_limit_bytes>},
+     show_size<&Configuration::upload_limit_bytes>},
     {"log_level", "WORD", "trace, debug, info, warn, error or off",
      read_log_level, show_text<&Configuration::log_level>},
     {"log_format", "WORD", "text or json", read_log_format, show_text<&Configuration::log_format>},

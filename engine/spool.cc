@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "engine/quantities.h"
+
 namespace vitrine::engine {
 namespace {
 
@@ -63,8 +65,8 @@ Result<void> SpoolFile::append(std::span<const char> bytes) {
   const std::uint64_t used = spool_.used_bytes_.fetch_add(bytes.size()) + bytes.size();
   bytes_ += bytes.size();
   if (used > spool_.limit_bytes_) {
-    return Error{ErrorClass::kOutOfMemory, "the spool is full: " + std::to_string(used) + " of " +
-                                               std::to_string(spool_.limit_bytes_) + " bytes"};
+    return Error{ErrorClass::kOutOfMemory,
+                 "the spool is full: it holds " + size_text(spool_.limit_bytes_) + " at most"};
   }
   while (!bytes.empty()) {
     const ssize_t written = ::write(file_.number(), bytes.data(), bytes.size());

@@ -22,9 +22,9 @@ void Change::set_life(shm::EngineLife life, std::uint32_t exit_code) {
   state_.writer_.set_life(life, exit_code);
 }
 
-void Change::degrade(const std::string& reason) {
+void Change::degrade(const DegradedReason& reason) {
   if (!model_.degraded.add(reason)) return;
-  log("degraded", reason, JournalLevel::kWarn);
+  log("degraded", reason.text, JournalLevel::kWarn);
   if (model_.life == shm::EngineLife::kReady) set_life(shm::EngineLife::kDegraded);
 }
 

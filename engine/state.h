@@ -43,8 +43,8 @@ class Change {
   // Shown as the state of the engine from the end of this change on.
   void set_life(shm::EngineLife life, std::uint32_t exit_code = 0);
   // The engine works, but not as it should.
-  void degrade(const std::string& reason);
-  // Takes one reason back.
+  void degrade(const DegradedReason& reason);
+  // Takes one reason back, by its text.
   void recover(const std::string& reason);
 
   // Done after the mutex is released; log lines of several changes in the order of the changes.

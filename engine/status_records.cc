@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/status_records.h"
 
+#include "engine/short_text.h"
+
 namespace vitrine::engine {
 namespace {
 
@@ -43,7 +45,7 @@ shm::AllocationRecord allocation_of(const Circuit& circuit) {
   record.misses = circuit.misses;
   record.loads = circuit.loads;
   record.evictions = circuit.drops;
-  record.cause = std::string_view(circuit.cause);
+  shorten(record.cause, circuit.cause);
   return record;
 }
 
@@ -89,7 +91,7 @@ shm::JobRecord record_of(const Job& job) noexcept {
     record.failure_stage = job.failure->stage;
     record.failure_partition = index_of(job.failure->partition);
     record.failure_device = index_of(job.failure->device);
-    record.failure = std::string_view(job.failure->text);
+    shorten(record.failure, job.failure->text);
   }
   return record;
 }
@@ -124,7 +126,7 @@ shm::DeviceRecord record_of(const Device& device) noexcept {
   shm::DeviceRecord record;
   record.kind = device.kind;
   record.state = device.state;
-  record.name = std::string_view(device.name);
+  shorten(record.name, device.name);
   record.threads = device.threads;
   record.workers = device.workers;
   record.state_since = device.state_since;
@@ -200,7 +202,7 @@ shm::EngineRecord engine_record_of(const EngineModel& model) noexcept {
   record.requested_backend = model.facts.requested_backend;
   record.effective_backend = model.facts.effective_backend;
   record.kernel_path = std::string_view(model.facts.kernel_path);
-  record.degraded_reason = std::string_view(model.degraded.text());
+  shorten(record.degraded_reason, model.degraded.brief());
   record.started = model.facts.started;
   record.synthesis_limit = model.facts.synthesis_limit;
   record.synthesis_active = model.in_stage(PartitionStage::kSynthesizing);

@@ -65,6 +65,7 @@ int run(int argc, const char* const* argv) {
   CLI::App app("Checks a Groth16 proof against a verifying key and public inputs.",
                "vitrine-verify");
   add_general_options(app, options.general);
+  disown_engine_options(app);
   app.add_option("--vkey", options.vkey, "verification_key.json");
   app.add_option("--proof", options.proof, "proof.json");
   app.add_option("--public", options.inputs, "public.json");

@@ -12,13 +12,14 @@
 #include <optional>
 
 #include "engine/api_server.h"
+#include "engine/configuration_check.h"
 #include "engine/configuration_sources.h"
 #include "engine/engine.h"
-#include "engine/engine_start.h"
 #include "engine/exit_codes.h"
 #include "engine/log_journal.h"
 #include "engine/program_arguments.h"
 #include "engine/program_output.h"
+#include "engine/quantities.h"
 #include "engine/runtime_folder.h"
 #include "engine/service_notification.h"
 #include "engine/vitrined_options.h"
@@ -29,6 +30,8 @@
 
 namespace vitrine::engine {
 namespace {
+
+constexpr const char* kNoCircuit = "no circuit is configured";
 
 // The signals that end the engine, blocked in every thread and taken by one.
 class EndSignals {
@@ -76,6 +79,7 @@ class Daemon {
     }
     engine_->declare_ready();
     tell_where();
+    tell_no_circuit();
     notify_service("READY=1\nSTATUS=ready");
     while (!signals.arrive_within(std::chrono::milliseconds(100)) && !drain_requested_) {
     }
@@ -124,6 +128,14 @@ class Daemon {
     journal_.write(entry);
   }
 
+  void tell_no_circuit() {
+    if (!configuration_.circuits.empty()) return;
+    JournalEntry entry;
+    entry.level = JournalLevel::kWarn;
+    entry.what = kNoCircuit;
+    journal_.write(entry);
+  }
+
   int drain(const EndSignals& signals) {
     const std::uint64_t patience_us = configuration_.drain_timeout_ns / 1000;
     notify_service("STOPPING=1\nSTATUS=draining\nEXTEND_TIMEOUT_USEC=" +
@@ -156,20 +168,29 @@ class Daemon {
   std::unique_ptr<ApiServer> server_;
 };
 
-int check_configuration_and_keys(const CLI::App& app, const Configuration& configuration) {
-  if (const auto fine = check_host(configuration); !fine) {
-    return report_failure(app, fine.error().text, exit_code_of(fine.error().kind));
+int check_start(const CLI::App& app, const Configuration& configuration) {
+  const std::vector<std::string> complaints = start_complaints(configuration);
+  for (const std::string& complaint : complaints) print_line(app, complaint);
+  if (!complaints.empty()) return kExitUsage;
+  const std::size_t circuits = configuration.circuits.size();
+  const std::string count = circuits == 0   ? std::string(kNoCircuit)
+                            : circuits == 1 ? "1 circuit"
+                                            : std::to_string(circuits) + " circuits";
+  return finish_with_output(app, "the configuration is good: " + count + ", a segment of " +
+                                     size_text(shm::plan_segment({}).total_bytes) + "\n");
+}
+
+// Where an engine has its things whose configuration does not say.
+void settle_places(Configuration& configuration) {
+  if (configuration.segment.empty()) {
+    configuration.segment = shm::default_segment_path(configuration.instance);
   }
-  for (const CircuitConfiguration& circuit : configuration.circuits) {
-    const auto shape = probe_proving_key(circuit.zkey);
-    if (!shape) {
-      return report_failure(app, "circuit " + circuit.id + ": " + shape.error().text, kExitUsage);
-    }
+  if (configuration.socket.empty()) {
+    configuration.socket = shm::default_socket_path(configuration.instance);
   }
-  return finish_with_output(
-      app, "the configuration is good: " + std::to_string(configuration.circuits.size()) +
-               " circuits, a segment of " + std::to_string(shm::plan_segment({}).total_bytes) +
-               " bytes\n");
+  if (configuration.spool_directory.empty()) {
+    configuration.spool_directory = default_spool_directory(configuration.instance);
+  }
 }
 
 int run(int argc, const char* const* argv) {
@@ -179,15 +200,10 @@ int run(int argc, const char* const* argv) {
   if (const auto code = parse_arguments(app, argc, argv)) return *code;
   auto loaded = load_configuration(options.request());
   if (!loaded) return report_failure(app, loaded.error().text, kExitUsage);
-  if (options.wants_print()) return finish_with_output(app, loaded->to_toml());
   Configuration& configuration = loaded->configuration;
-  if (options.wants_check()) return check_configuration_and_keys(app, configuration);
-  if (configuration.socket.empty()) {
-    configuration.socket = shm::default_socket_path(configuration.instance);
-  }
-  if (configuration.spool_directory.empty()) {
-    configuration.spool_directory = default_spool_directory(configuration.instance);
-  }
+  settle_places(configuration);
+  if (options.wants_print()) return finish_with_output(app, loaded->to_toml());
+  if (options.wants_check()) return check_start(app, configuration);
   const EndSignals signals;
   return Daemon(app, configuration).run(signals);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/vitrined_options.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -33,8 +35,10 @@ VitrinedOptions::VitrinedOptions(CLI::App& app) {
       ->type_name("ID=FILE.zkey")
       ->take_all()
       ->expected(1);
-  app.add_flag("--check-config", wants_check_, "check the configuration and its keys, and end");
-  app.add_flag("--print-config", wants_print_, "show every value and its origin, and end");
+  auto* check = app.add_flag("--check-config", wants_check_,
+                             "say what a start would complain about, and end");
+  app.add_flag("--print-config", wants_print_, "show every value and its origin, and end")
+      ->excludes(check);
   for (const Setting& setting : settings()) {
     SettingFlag& flag = flags_.emplace_back();
     flag.setting = &setting;
@@ -58,6 +62,10 @@ ConfigurationRequest VitrinedOptions::request() const {
     request.flags.emplace_back(flag.setting->name, flag.value);
   }
   request.variable = [](const char* name) -> const char* { return std::getenv(name); };
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view entry(*variable);
+    request.variable_names.emplace_back(entry.substr(0, entry.find('=')));
+  }
   return request;
 }
 

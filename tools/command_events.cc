@@ -14,6 +14,8 @@ namespace vitrine::tools {
 namespace {
 
 constexpr std::uint64_t kPollEveryNs = 50'000'000;
+// A living engine looks after its segment once a second.
+constexpr std::uint64_t kDamagePatienceNs = 5'000'000'000;
 
 struct EventFlags {
   StatusFlags status;
@@ -81,10 +83,18 @@ Result<ExitCode> follow(const CommandContext& context, const EventFlags& flags,
   EventPrinter printer(context, flags);
   StopSignal stop;
   const std::uint64_t begin_ns = shm::monotonic_ns();
+  std::uint64_t readable_ns = begin_ns;
   bool was_alive = true;
   while (true) {
     const Result<EventFollower::Batch> batch = follower.next();
-    if (!batch) return batch.error();
+    if (!batch) {
+      const bool may_pass =
+          follower.engine_lives() && shm::monotonic_ns() - readable_ns < kDamagePatienceNs;
+      if (!may_pass) return batch.error();
+      if (stop.wait(kPollEveryNs)) return ExitCode::kOk;
+      continue;
+    }
+    readable_ns = shm::monotonic_ns();
     const std::string lines = printer.lines(*batch, follower.clock());
     if (const auto written = write_unless_stopped(context.output, lines, stop); !written) {
       return written.error();

@@ -134,9 +134,10 @@ std::string end_text(const FinishedJob& finished, const WaitFlags& flags) {
 }
 
 Error failure_of(const JobDocument& job, ExitCode code) {
-  // A cancelled job's failure is of class cancelled: once is enough.
-  const std::string cause =
-      job.failure_class == job.state ? job.failure : job.failure_class + ": " + job.failure;
+  // A cancelled job's failure is of class cancelled: once is enough. A job may be refused without a
+  // fault of anybody.
+  const bool is_told = job.failure_class == job.state || job.failure_class == "none";
+  const std::string cause = is_told ? job.failure : job.failure_class + ": " + job.failure;
   return {code, "job " + job.id + " " + job.state + ": " + cause};
 }
 

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/event_follower.h"
 
-#include "shm/clock.h"
-
 namespace vitrine::tools {
 namespace {
 
 constexpr std::size_t kBatchEvents = 4096;
-// An engine looks after its segment once a second.
-constexpr std::uint64_t kPatienceNs = 5'000'000'000;
 
 Error error_of(const shm::Error& error) {
   const bool is_absent = error.kind == shm::ErrorKind::kAbsent;
@@ -47,7 +43,6 @@ Result<EventFollower::Batch> EventFollower::next() {
   if (const auto taken = reader_.snapshot(clock_); !taken) return unreadable(taken.error());
   shm::Result<shm::EventBatch> read = reader_.events_after(last_sequence_, kBatchEvents);
   if (!read) return unreadable(read.error());
-  unreadable_since_ns_.reset();
   Batch batch;
   batch.events = std::move(read->events);
   batch.missed = read->missed;
@@ -71,10 +66,7 @@ Result<EventFollower::Batch> EventFollower::unreadable(const shm::Error& error) 
     switch_to(std::move(*fresh));
     return next();
   }
-  const std::uint64_t now_ns = shm::monotonic_ns();
-  if (!unreadable_since_ns_) unreadable_since_ns_ = now_ns;
-  if (target_.file || now_ns - *unreadable_since_ns_ > kPatienceNs) return error_of(error);
-  return Batch{};
+  return error_of(error);
 }
 
 void EventFollower::skip_to_last(std::uint64_t count) {

@@ -25,8 +25,8 @@ class EventFollower {
     std::uint64_t missed = 0;     // overwritten before `events`
     std::string new_incarnation;  // not empty: these are the first events of another engine
   };
-  // What came since the last call, in bounded portions; empty when nothing did, or while a damaged
-  // segment may yet be published again. Never waits.
+  // What came since the last call, in bounded portions; empty when nothing did. Never waits. An
+  // error may pass while the engine lives: it publishes a damaged segment again.
   Result<Batch> next();
 
   // Leaves out all but the newest `count` of the events that are there now.
@@ -52,7 +52,6 @@ class EventFollower {
   std::uint64_t last_sequence_ = 0;
   std::uint64_t last_commit_ = 0;
   bool is_switched_ = false;
-  std::optional<std::uint64_t> unreadable_since_ns_;
 };
 
 }  // namespace vitrine::tools

@@ -53,9 +53,9 @@ void add_deadline(StyledText& note, const View& view, const shm::JobRecord& job)
 StyledText note_of(const View& view, const shm::JobRecord& job) {
   StyledText note;
   if (!job.request.view().empty()) note.add("request " + view.text(job.request.view()));
-  if (job.failure_class != shm::FailureClass::kNone) {
+  if (const std::string failure = job_failure_text(view, job); !failure.empty()) {
     const bool is_wanted = job.failure_class == shm::FailureClass::kCancelled;
-    add_remark(note, job_failure_text(view, job), is_wanted ? Tone::kFaint : Tone::kBad);
+    add_remark(note, failure, is_wanted ? Tone::kFaint : Tone::kBad);
   } else if (!shm::is_final(job.state) && job.wait_reason != shm::WaitReason::kNone) {
     add_remark(note, wait_text(view, job), Tone::kWarning);
   }

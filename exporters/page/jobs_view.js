@@ -36,6 +36,7 @@ function elapsed(job) {
 
 function remark(job) {
   if (job.failure_class !== 'none') return `${words(job.failure_class)}: ${job.failure ?? ''}`;
+  if (job.failure) return job.failure;
   if (job.wait_reason !== 'none') {
     return `waits for ${job.wait_reason}, ${duration(job.wait_since_age_seconds)}`;
   }

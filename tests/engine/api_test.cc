@@ -188,7 +188,7 @@ TEST_CASE("each job refused before its upload is counted, shown and logged once"
   REQUIRE(listed.at("jobs").as_array().size() == 3);
   const json::object& job = listed.at("jobs").as_array()[0].as_object();
   CHECK(text_of(job, "request") == "mine");
-  CHECK_THAT(text_of(job, "failure"), Contains("bytes"));
+  CHECK_THAT(text_of(job, "failure"), Contains("the budget is 100.0 KiB"));
   CHECK(api.client().post_form("/v1/jobs?circuit=absent", {w}).status == 404);
   CHECK(api.client().post_form("/v1/jobs?circuit=demo&deadline=x", {w}).status == 400);
   CHECK(api.engine().snapshot().rows<shm::CountersRecord>().at(0).submitted == 3);

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <map>
 
+#include "engine/settings.h"
+#include "tests/engine/container_bytes.h"
 #include "tests/scratch_folder.h"
 
 namespace vitrine::engine::testing {
@@ -166,6 +168,43 @@ TEST_CASE("an empty variable counts as unset") {
   const auto loaded = sources.load();
   REQUIRE(loaded.has_value());
   CHECK(loaded->configuration.threads == 3);
+}
+
+TEST_CASE("a variable that can only be a misspelt setting is refused by name") {
+  Sources sources;
+  const auto error_with = [&](const std::string& name, const std::string& value) {
+    sources.environment = {{name, value}};
+    sources.request.variable_names = {name};
+    return sources.error();
+  };
+  CHECK_THAT(error_with("VITRINE_NOPE", "1"), Contains("environment VITRINE_NOPE"));
+  CHECK_THAT(error_with("VITRINE_threads", "1"), Contains("VITRINE_threads"));
+  CHECK(error_with("VITRINE_NOPE", "").empty());
+  for (const std::string name :
+       {"VITRINE_INSTANCE", "VITRINE_HTTP_LISTEN", "VITRINE_TEST_SEED", "VITRINE_SERVICE_HOST",
+        "VITRINE_PORT_80_TCP_ADDR", "VITRINE_HTTP_SERVICE_PORT", "PATH"}) {
+    CHECK(error_with(name, "x").empty());
+  }
+  CHECK(error_with("VITRINE_THREADS", "1").empty());
+}
+
+TEST_CASE("docs/configuration.md has a row for each setting, with its flag and variable") {
+  const std::string page =
+      read_file(std::filesystem::path(VITRINE_TEST_DATA) / "../../docs/configuration.md");
+  const Configuration defaults;
+  for (const Setting& setting : settings()) {
+    std::string flag = "--" + std::string(setting.name);
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    std::string variable = "VITRINE_" + std::string(setting.name);
+    std::transform(variable.begin(), variable.end(), variable.begin(), ::toupper);
+    const std::string row = "| `" + std::string(setting.name) + "` | `" + flag + "` | `" +
+                            variable + "` | `" + setting.show(defaults) + "` |";
+    const bool has_own_default = !setting.show(defaults).empty();
+    CHECK_THAT(page, Contains(has_own_default ? row : row.substr(0, row.size() - 5)));
+  }
+  for (const std::string key : {"zkey", "kind", "insecure", "keep_resident"}) {
+    CHECK_THAT(page, Contains("| `" + key + "` |"));
+  }
 }
 
 TEST_CASE("a file that --config names must be there") {

@@ -211,6 +211,17 @@ TEST_CASE("a witness of another circuit, a short one and an absent one fail by n
   CHECK(fixture.final_status(fixture.submitted("demo", 1)).record.state == JobState::kDone);
 }
 
+// The newest refused job has no class of failure, but its reason.
+void check_blames_nobody(EngineFixture& fixture) {
+  const auto jobs = fixture.engine().jobs();
+  const auto refused = std::find_if(jobs.rbegin(), jobs.rend(), [](const shm::JobRecord& job) {
+    return job.state == JobState::kRefused;
+  });
+  REQUIRE(refused != jobs.rend());
+  CHECK(refused->failure_class == FailureClass::kNone);
+  CHECK_FALSE(refused->failure.view().empty());
+}
+
 TEST_CASE("a corrupt key fails its jobs and shows why; other circuits go on") {
   const ScratchFolder scratch;
   ContainerBytes key(circuit_folder("bn128", "demo") / "circuit.zkey");
@@ -233,8 +244,10 @@ TEST_CASE("a corrupt key fails its jobs and shows why; other circuits go on") {
   const auto circuits = fixture.engine().circuits();
   CHECK(circuits.at(3).state == shm::AllocationState::kCorrupt);
   CHECK_FALSE(circuits.at(3).cause.view().empty());
-  CHECK(circuits.at(4).state == shm::AllocationState::kCorrupt);
+  CHECK(circuits.at(4).state == shm::AllocationState::kAbsent);  // there is no such file
+  CHECK_THAT(std::string(circuits.at(4).cause.view()), Contains("cannot be opened"));
   CHECK(fixture.submit("none", 1).error().reason == RefusalReason::kBadCircuit);
+  check_blames_nobody(fixture);
   CHECK(fixture.final_status(fixture.submitted("demo", 1)).record.state == JobState::kDone);
   fixture.check_quiet();
 }
@@ -320,6 +333,7 @@ TEST_CASE("a full job queue refuses, counts and names its capacity") {
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().reason == RefusalReason::kQueueFull);
   CHECK_THAT(refused.error().text, Contains("2 jobs"));
+  check_blames_nobody(fixture);
   CHECK(fixture.snapshot().rows<shm::CountersRecord>().at(0).refused == 1);
   gate.open();
   CHECK(fixture.final_status(first).record.state == JobState::kDone);
@@ -401,6 +415,7 @@ TEST_CASE("draining lets running jobs end, gives up waiting ones and refuses new
       [](const shm::Snapshot& now) { return now.life == shm::EngineLife::kDraining; });
   CHECK(fixture.engine().status(waiting)->record.state == JobState::kLost);
   CHECK(fixture.submit("demo", 1).error().reason == RefusalReason::kDraining);
+  check_blames_nobody(fixture);
   gate.open();
   drainer.join();
   CHECK(has_drained);

@@ -176,6 +176,24 @@ TEST_CASE("the log tells each job's changes in the order they were made") {
   for (const auto& [id, lines] : journal.lines) CHECK(lines == expected);
 }
 
+struct ErrorJournal : Journal {
+  void write(const JournalEntry& entry) override {
+    if (entry.level == JournalLevel::kError) errors.push_back(entry.detail);
+  }
+  std::vector<std::string> errors;
+};
+
+TEST_CASE("an engine that stops while a key loads logs no error") {
+  ErrorJournal journal;
+  for (int round = 0; round < 20; ++round) {
+    EngineFixture fixture({}, [&](EngineOptions& options) {
+      options.journal = &journal;
+      for (auto& circuit : options.configuration.circuits) circuit.keep_resident = true;
+    });
+  }
+  CHECK(journal.errors == std::vector<std::string>{});
+}
+
 TEST_CASE("keys that are to be kept but do not fit together are loaded when there is room only") {
   const std::uint64_t budget_bytes = peak_bytes("demo") + 1000;
   EngineFixture fixture({}, [&](EngineOptions& options) {

@@ -62,5 +62,25 @@ TEST_CASE("what is not exactly a duration is refused, never guessed") {
   }
 }
 
+TEST_CASE("sizes are told to people in a unit, or to the byte") {
+  CHECK(size_text(1) == "1 byte");
+  CHECK(size_text(1023) == "1023 bytes");
+  CHECK(size_text(48234496) == "46.0 MiB");
+  CHECK(size_text((std::uint64_t{1} << 30) - 1) == "1.0 GiB");
+  CHECK(size_text(std::uint64_t{5} << 51) == "10240.0 TiB");
+  CHECK(exact_size_text(48234496) == "48234496 bytes");
+}
+
+TEST_CASE("settings are shown in the largest unit without a remainder, and read back the same") {
+  CHECK(duration_setting(25'000'000'000) == "25s");
+  CHECK(duration_setting(1'500'000'000) == "1500ms");
+  CHECK(duration_setting(0) == "0ms");
+  CHECK(duration_setting(std::uint64_t{7200} * 1'000'000'000) == "2h");
+  CHECK(size_setting(std::uint64_t{16} << 30) == "16GiB");
+  CHECK(size_setting(4097) == "4097");
+  CHECK(size_setting(0) == "0");
+  CHECK(parse_size_bytes(size_setting(std::uint64_t{3} << 29)) == std::uint64_t{3} << 29);
+}
+
 }  // namespace
 }  // namespace vitrine::engine::testing

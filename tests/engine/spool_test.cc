@@ -72,7 +72,7 @@ TEST_CASE("a full spool refuses with the numbers and has room again later") {
     auto file = (*spool)->create();
     const auto refused = (*file)->append(std::string("123"));
     REQUIRE_FALSE(refused.has_value());
-    CHECK_THAT(refused.error().text, Contains("11 of 10 bytes"));
+    CHECK_THAT(refused.error().text, Contains("10 bytes at most"));
   }
   stored(**spool, "1234567890");
 }

@@ -174,6 +174,7 @@ TEST_CASE("a second SIGTERM does not wait for the running job") {
   REQUIRE(reader->snapshot(last).has_value());
   CHECK(last.rows<shm::JobRecord>().at(0).state == shm::JobState::kLost);
   CHECK(shm::check_invariants(last, nullptr).empty());
+  CHECK_THAT(daemon.log(), Contains("stopping jobs: asked again: 1 job is not waited for"));
 }
 
 TEST_CASE("wrong arguments and configurations give one line and exit 2") {
@@ -188,6 +189,7 @@ TEST_CASE("wrong arguments and configurations give one line and exit 2") {
   };
   end_with({"--colour"}, "--colour");
   end_with({"--instance", "Not Good"}, "Not Good");
+  end_with(site.arguments({"--check-config", "--print-config"}), "--check-config");
   end_with({"--config", "/absent.toml"}, "/absent.toml");
   end_with(site.arguments({"--drain-timeout", "25"}), "drain_timeout");
   end_with(site.arguments({"--shm-group", "no-such-group"}), "no-such-group");
@@ -248,7 +250,8 @@ TEST_CASE("circuits that cannot be proved are named at the start, and degrade th
   shm::Attachment attachment(shm::Target{.path = site.segment()});
   const shm::Verdict verdict = attachment.observe().verdict;
   CHECK(verdict.word == shm::VerdictWord::kDegraded);
-  CHECK_THAT(verdict.reason, Contains("circuit none: /none.zkey"));
+  CHECK_THAT(verdict.reason,
+             Contains("circuit none: none.zkey: cannot be opened") && Contains("; and 2 more"));
   CHECK(final_state(site, submit(site, 1)) == "done");
 }
 
@@ -256,7 +259,73 @@ TEST_CASE("a circuit that needs more than the budget is named at the start") {
   const Site site;
   RunningDaemon daemon(site, {"--memory-budget", "1"});
   CHECK_THAT(daemon.log(),
-             Contains("degraded: circuit demo needs ") && Contains("the budget is 1 bytes"));
+             Contains("degraded: circuit demo needs ") && Contains("the budget is 1 byte"));
+}
+
+TEST_CASE(
+    "a check of the configuration tells all that a start would complain about, line by line") {
+  const Site site;
+  const std::string raw = circuit_folder("bn128", "multiplier") / "circuit_0000.zkey";
+  const std::string complaints[] = {"circuit demo needs ", "the budget is 1.0 KiB",
+                                    "circuit raw: " + raw + ": section 2: gamma2 equals delta2",
+                                    "circuit none: /none.zkey: cannot be opened", "no-such-group"};
+  DaemonProcess check(
+      site.arguments({"--circuit", "raw=" + raw, "--circuit", "none=/none.zkey", "--memory-budget",
+                      "1KiB", "--shm-group", "no-such-group", "--check-config"}),
+      site.scratch / "check.log");
+  CHECK(check.exit_code() == 2);
+  const std::string log = check.log();
+  CHECK(std::count(log.begin(), log.end(), '\n') == 4);
+  for (const std::string& complaint : complaints) CHECK_THAT(log, Contains(complaint));
+}
+
+TEST_CASE("a detail that is too long for the log ends with an ellipsis") {
+  const Site site;
+  RunningDaemon daemon(site, {"--circuit", "long=/" + std::string(2000, 'x')});
+  CHECK_THAT(daemon.log(), Contains("circuit long: /xxx") && Contains("xxx\xE2\x80\xA6\n"));
+}
+
+TEST_CASE("a start finds a key without a contribution before a job asks for it") {
+  const Site site;
+  const std::string raw = circuit_folder("bn128", "multiplier") / "circuit_0000.zkey";
+  RunningDaemon daemon(site, {"--circuit", "raw=" + raw});
+  CHECK_THAT(daemon.log(), Contains("degraded: circuit raw: ") && Contains("gamma2 equals delta2"));
+}
+
+TEST_CASE("a check takes the keys that the configuration calls insecure") {
+  const Site site;
+  const std::string raw = circuit_folder("bn128", "multiplier") / "circuit_0000.zkey";
+  std::ofstream(site.scratch / "raw.toml")
+      << "[circuit.raw]\nzkey = \"" << raw << "\"\ninsecure = true\n";
+  DaemonProcess check({"--config", site.scratch / "raw.toml", "--check-config"},
+                      site.scratch / "check.log");
+  CHECK(check.exit_code() == 0);
+  CHECK_THAT(check.log(), Contains("the configuration is good: 1 circuit, "));
+}
+
+TEST_CASE("an engine without a circuit says so, checked or started") {
+  const Site site;
+  std::vector<std::string> arguments = site.arguments();
+  arguments.resize(arguments.size() - 2);
+  DaemonProcess started(arguments, site.scratch / "start.log");
+  wait_until(started, [&] {
+    return std::filesystem::exists(site.scratch / "start.log") &&
+           started.log().find("warning no circuit is configured") != std::string::npos;
+  });
+  arguments.push_back("--check-config");
+  DaemonProcess check(arguments, site.scratch / "check.log");
+  CHECK(check.exit_code() == 0);
+  CHECK_THAT(check.log(), Contains("no circuit is configured"));
+}
+
+TEST_CASE("the shown configuration names the places that the engine would use") {
+  const Site site;
+  DaemonProcess shown({"--config", site.scratch / "empty.toml", "--print-config"},
+                      site.scratch / "shown.log");
+  CHECK(shown.exit_code() == 0);
+  CHECK_THAT(shown.log(), Contains("main.sock\"  # default") && Contains("spool\"  # default") &&
+                              !Contains("segment = \"\"") &&
+                              Contains("drain_timeout = \"25s\"  # default"));
 }
 
 TEST_CASE("a full tmpfs costs the engine its segment, not its work") {

@@ -96,7 +96,7 @@ TEST_CASE("a segment that is published again goes on where the first ended", "[e
   } else {
     std::filesystem::remove(path);
   }
-  CHECK(next(follower).events.empty());
+  CHECK(follower.next().has_value() != is_truncated);
   append_events(writer, 1);
   std::mutex state_mutex;
   REQUIRE(writer.publish_again(state_mutex).has_value());

@@ -60,11 +60,25 @@ TEST_CASE("a job that ended after its deadline says by how much", "[screen]") {
   auto& job = observation.snapshot->rows<shm::JobRecord>()[1];
   job.state = shm::JobState::kDone;
   job.failure_class = shm::FailureClass::kNone;
+  job.failure_stage = shm::PartitionStage::kUnknown;
+  job.failure_partition = job.failure_device = {};
+  job.failure = {};
   job.deadline = {job.finished.ns - 2'800'000'000};
   CHECK(jobs_section(View(observation, kAscii), kAll).find("  deadline missed by 2.8s\n") !=
         std::string::npos);
   job.deadline = job.finished;
   CHECK(jobs_section(View(observation, kAscii), kAll).find("missed") == std::string::npos);
+}
+
+TEST_CASE("a job that was refused without a fault of anybody says why", "[screen]") {
+  shm::Observation observation = sample_observation();
+  shm::JobRecord refused;
+  refused.job = {9};
+  refused.state = shm::JobState::kRefused;
+  refused.failure.assign("the engine is draining");
+  observation.snapshot->rows<shm::JobRecord>() = {refused};
+  CHECK(jobs_section(View(observation, kAscii), kAll).find("  the engine is draining\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("jobs beyond the limit are counted", "[screen]") {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/configuration_check.h"
+
+#include <limits>
+
+#include "engine/backend_choice.h"
+#include "engine/circuit_fault.h"
+#include "engine/dispatch.h"
+#include "engine/engine_start.h"
+
+namespace vitrine::engine {
+namespace {
+
+void add_circuits(EngineModel& model, std::vector<std::string>& complaints) {
+  for (Circuit& circuit : model.keys.circuits()) {
+    if (const auto refusal = lasting_refusal(model, circuit)) complaints.push_back(refusal->text);
+  }
+  for (Circuit& circuit : model.keys.circuits()) {
+    if (!is_to_be_resident(model, circuit)) continue;
+    const bool begins = resident_key_fits(model, circuit) &&
+                        model.keys.begin_load(circuit, model.budget, model.facts.started);
+    if (!begins) {
+      complaints.push_back("circuit " + circuit.configuration.id +
+                           ": keep_resident: its key does not fit beside the others");
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> start_complaints(const Configuration& configuration) {
+  std::vector<std::string> complaints = host_complaints(configuration);
+  if (configuration.require_gpu) {
+    complaints.push_back("a GPU is required: " + why_no_gpu(probe_gpu()));
+  }
+  EngineOptions options;
+  options.configuration = configuration;
+  const unsigned threads = configuration.threads != 0 ? configuration.threads : usable_threads();
+  auto model = make_model(options, threads);
+  if (!model) {
+    // That has been said; without a budget the keys can be judged all the same.
+    options.configuration.memory_budget_bytes = std::numeric_limits<std::int64_t>::max();
+    model = make_model(options, threads);
+  }
+  if (!model) return complaints;
+  if (!(*model)->degraded.empty()) complaints.push_back((*model)->degraded.text());
+  add_circuits(**model, complaints);
+  return complaints;
+}
+
+}  // namespace vitrine::engine
