@@ -171,7 +171,8 @@ array allocations_of(const Snapshot& snapshot, shm::AllocationKind kind) {
 
 std::uint32_t jobs_queued(const Snapshot& snapshot) {
   for (const shm::QueueRecord& queue : snapshot.rows<shm::QueueRecord>()) {
-    if (queue.name == shm::QueueName::kJobs) return queue.depth;
+    const bool is_total = queue.priority == shm::Priority::kUnknown;
+    if (queue.name == shm::QueueName::kJobs && is_total) return queue.depth;
   }
   return 0;
 }

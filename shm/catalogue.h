@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The catalogue: one row for every member of every record, and one entry for every table. JSON
-// keys, metric names, CSV columns and the layout hash all derive from it; a name that is not here
+// keys, metric names, CSV columns and the schema text all derive from it; a name that is not here
 // does not exist.
 //
 // Why   one source keeps the structs, the documents and the outputs from drifting apart. To add a
@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <tuple>
 
 #include "shm/catalogue_fields.h"
 #include "shm/records.h"
@@ -32,7 +33,15 @@ enum class SectionId : std::uint32_t {
   kPartitions,
   kCounters,
   kBuffers,
-  kEvents
+  kEvents,
+  kSchema,
+  kThreads,
+  kLimiters,
+  kStageTimes,
+  kSettings,
+  kErrors,
+  kHistory,
+  kLastWords
 };
 
 // Specialised for every record: its section, its JSON name and its fields.
@@ -59,28 +68,45 @@ VITRINE_TABLE(JobRecord, kJobs, "jobs", kJobFields);
 VITRINE_TABLE(PartitionRecord, kPartitions, "partitions", kPartitionFields);
 VITRINE_TABLE(CountersRecord, kCounters, "counters", kCountersFields);
 VITRINE_TABLE(BuffersRecord, kBuffers, "buffers", kBuffersFields);
+VITRINE_TABLE(ThreadRecord, kThreads, "threads", kThreadFields);
+VITRINE_TABLE(LimiterRecord, kLimiters, "limiters", kLimiterFields);
+VITRINE_TABLE(StageTimesRecord, kStageTimes, "stage_times", kStageTimesFields);
+VITRINE_TABLE(SettingRecord, kSettings, "settings", kSettingFields);
+VITRINE_TABLE(ErrorRecord, kErrors, "errors", kErrorFields);
 #undef VITRINE_TABLE
 
 static_assert(covers_record(kEventFields, sizeof(Event)));
+static_assert(covers_record(kHistoryFields, sizeof(HistorySample)));
+static_assert(covers_record(kLastWordsFields, sizeof(LastWords)));
 
-// Calls visit.template operator()<Record>() for every table, in the order a snapshot copies them:
-// the records that change most often first, so that they are youngest when the copy ends.
-template <class Visitor>
-constexpr void for_each_table(Visitor&& visit) {
-  visit.template operator()<PartitionRecord>();
-  visit.template operator()<WorkerRecord>();
-  visit.template operator()<JobRecord>();
-  visit.template operator()<MemoryRecord>();
-  visit.template operator()<QueueRecord>();
-  visit.template operator()<BuffersRecord>();
-  visit.template operator()<CountersRecord>();
-  visit.template operator()<EngineRecord>();
-  visit.template operator()<DeviceRecord>();
-  visit.template operator()<AllocationRecord>();
+// Tables of one row, which outputs show as an object instead of a list.
+constexpr bool has_one_row(SectionId section) {
+  return section == SectionId::kEngine || section == SectionId::kMemory ||
+         section == SectionId::kBuffers;
 }
 
-// FNV-1a over every section, name, type and offset: two builds with the same hash agree byte for
-// byte. Source: Fowler, Noll, Vo (the IETF draft draft-eastlake-fnv).
-std::uint64_t layout_hash();
+// Every record that has a table, in the order a snapshot copies them: the records that change most
+// often first, so that they are youngest when the copy ends.
+template <class... Records>
+struct RecordList {
+  // std::tuple<Holder<Record>...>
+  template <template <class> class Holder>
+  using Each = std::tuple<Holder<Records>...>;
+
+  template <class Visitor>
+  static constexpr void visit(Visitor&& visitor) {
+    (visitor.template operator()<Records>(), ...);
+  }
+};
+using TableRecords =
+    RecordList<PartitionRecord, WorkerRecord, ThreadRecord, JobRecord, MemoryRecord, QueueRecord,
+               BuffersRecord, CountersRecord, EngineRecord, DeviceRecord, AllocationRecord,
+               LimiterRecord, StageTimesRecord, ErrorRecord, SettingRecord>;
+
+// Calls visit.template operator()<Record>() for every table.
+template <class Visitor>
+constexpr void for_each_table(Visitor&& visit) {
+  TableRecords::visit(visit);
+}
 
 }  // namespace vitrine::shm

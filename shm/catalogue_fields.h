@@ -129,7 +129,9 @@ inline constexpr Field kQueueFields[] = {
     VITRINE_FIELD(QueueRecord, depth, kGauge, "items waiting"),
     VITRINE_FIELD(QueueRecord, capacity, kGauge, "items that may wait"),
     VITRINE_FIELD(QueueRecord, depth_peak, kGauge, "most items that ever waited"),
-    VITRINE_FIELD(QueueRecord, oldest, kState, "when the oldest waiting item came")};
+    VITRINE_FIELD(QueueRecord, oldest, kState, "when the oldest waiting item came"),
+    VITRINE_FIELD(QueueRecord, priority, kInfo, "priority counted in this row; unknown: all"),
+    VITRINE_RESERVED(QueueRecord, reserved)};
 
 inline constexpr Field kJobFields[] = {
     VITRINE_IDENTITY,
@@ -189,7 +191,9 @@ inline constexpr Field kPartitionFields[] = {
     VITRINE_FIELD(PartitionRecord, gpu_end, kState, "when its kernels ended"),
     VITRINE_FIELD(PartitionRecord, finished, kState, "when it became final"),
     VITRINE_FIELD(PartitionRecord, last_stage, kState, "stage that it was in when it became final"),
-    VITRINE_RESERVED(PartitionRecord, reserved)};
+    VITRINE_RESERVED(PartitionRecord, reserved),
+    VITRINE_FIELD(PartitionRecord, stage_name, kState,
+                  "the engine's own word for the stage, when it has one")};
 
 inline constexpr Field kCountersFields[] = {
     VITRINE_IDENTITY,
@@ -220,6 +224,85 @@ inline constexpr Field kBuffersFields[] = {
     VITRINE_FIELD(BuffersRecord, aux_in_flight, kGauge, "witness buffers held"),
     VITRINE_FIELD(BuffersRecord, shells_in_flight, kGauge, "quotient buffers held"),
     VITRINE_FIELD(BuffersRecord, pending_handles, kGauge, "proofs being finished")};
+
+inline constexpr Field kThreadFields[] = {
+    VITRINE_IDENTITY,
+    VITRINE_FIELD(ThreadRecord, name, kInfo, "name of the thread"),
+    VITRINE_FIELD(ThreadRecord, step, kState, "what it is at"),
+    VITRINE_FIELD(ThreadRecord, since, kState, "when the step began"),
+    VITRINE_FIELD(ThreadRecord, limit_ns, kState, "longest that the step may take; 0: no limit"),
+    VITRINE_FIELD(ThreadRecord, beats, kCounter, "steps begun"),
+    VITRINE_FIELD(ThreadRecord, job, kState, "job that it works for"),
+    VITRINE_FIELD(ThreadRecord, partition, kState, "partition that it works for"),
+    VITRINE_FIELD(ThreadRecord, worker, kInfo, "worker that it is")};
+
+inline constexpr Field kLimiterFields[] = {
+    VITRINE_IDENTITY,
+    VITRINE_FIELD(LimiterRecord, name, kInfo, "what is limited"),
+    VITRINE_FIELD(LimiterRecord, limit, kGauge, "most that may be in use at once"),
+    VITRINE_FIELD(LimiterRecord, used, kGauge, "in use now"),
+    VITRINE_FIELD(LimiterRecord, used_peak, kGauge, "most that were ever in use"),
+    VITRINE_FIELD(LimiterRecord, waiting, kGauge, "waiting for it now"),
+    VITRINE_FIELD(LimiterRecord, refused, kCounter, "turned away because of it")};
+
+inline constexpr Field kStageTimesFields[] = {
+    VITRINE_IDENTITY,
+    VITRINE_FIELD(StageTimesRecord, proof_kind, kInfo, "proof kind counted in this row"),
+    VITRINE_FIELD(StageTimesRecord, stage, kInfo, "stage; done: from created to done"),
+    VITRINE_RESERVED(StageTimesRecord, reserved),
+    VITRINE_FIELD(StageTimesRecord, count, kCounter, "partitions that left the stage"),
+    VITRINE_FIELD(StageTimesRecord, sum_ns, kCounter, "time they spent in it"),
+    VITRINE_FIELD(StageTimesRecord, max_ns, kGauge, "longest time that one spent in it"),
+    VITRINE_FIELD(StageTimesRecord, times, kCounter, "partitions by time spent in it")};
+
+inline constexpr Field kSettingFields[] = {
+    VITRINE_IDENTITY, VITRINE_FIELD(SettingRecord, name, kInfo, "setting"),
+    VITRINE_FIELD(SettingRecord, value, kInfo, "value in effect"),
+    VITRINE_FIELD(SettingRecord, origin, kInfo, "where the value came from")};
+
+inline constexpr Field kErrorFields[] = {
+    VITRINE_IDENTITY,
+    VITRINE_FIELD(ErrorRecord, failure_class, kInfo, "class of the error"),
+    VITRINE_FIELD(ErrorRecord, device, kState, "device of the last occurrence"),
+    VITRINE_FIELD(ErrorRecord, count, kCounter, "occurrences"),
+    VITRINE_FIELD(ErrorRecord, first, kInfo, "first occurrence"),
+    VITRINE_FIELD(ErrorRecord, last, kState, "last occurrence"),
+    VITRINE_FIELD(ErrorRecord, job, kState, "job of the last occurrence"),
+    VITRINE_FIELD(ErrorRecord, partition, kState, "partition of the last occurrence"),
+    VITRINE_RESERVED(ErrorRecord, reserved),
+    VITRINE_FIELD(ErrorRecord, text, kInfo, "what went wrong")};
+
+inline constexpr Field kHistoryFields[] = {
+    VITRINE_FIELD(HistorySample, stamp, kInfo, "commit that it belongs to"),
+    VITRINE_FIELD(HistorySample, sequence, kInfo, "position in the stream of samples, from 1"),
+    VITRINE_FIELD(HistorySample, time, kInfo, "when it was taken"),
+    VITRINE_FIELD(HistorySample, jobs_waiting, kGauge, "jobs received, queued or admitting"),
+    VITRINE_FIELD(HistorySample, jobs_active, kGauge, "jobs running or assembling"),
+    VITRINE_FIELD(HistorySample, partitions_pending, kGauge, "partitions not yet in synthesis"),
+    VITRINE_FIELD(HistorySample, partitions_synthesizing, kGauge, "partitions in synthesis"),
+    VITRINE_FIELD(HistorySample, partitions_gpu_queued, kGauge, "partitions waiting for a worker"),
+    VITRINE_FIELD(HistorySample, partitions_on_device, kGauge, "partitions that a worker has"),
+    VITRINE_FIELD(HistorySample, workers, kGauge, "workers that exist"),
+    VITRINE_FIELD(HistorySample, memory_waiters, kGauge, "requests that wait for bytes"),
+    VITRINE_FIELD(HistorySample, reserved_bytes, kGauge, "bytes of the budget reserved"),
+    VITRINE_FIELD(HistorySample, resident_bytes, kGauge, "resident memory of the process"),
+    VITRINE_FIELD(HistorySample, busy_ns, kCounter, "time workers spent on finished partitions"),
+    VITRINE_FIELD(HistorySample, jobs_done, kCounter, "jobs that ended done"),
+    VITRINE_FIELD(HistorySample, jobs_failed, kCounter, "jobs that ended failed"),
+    VITRINE_FIELD(HistorySample, jobs_refused, kCounter, "jobs that ended refused"),
+    VITRINE_FIELD(HistorySample, partitions_done, kCounter, "partitions proved"),
+    VITRINE_FIELD(HistorySample, partitions_failed, kCounter, "partitions failed"),
+    VITRINE_RESERVED(HistorySample, reserved)};
+
+inline constexpr Field kLastWordsFields[] = {
+    VITRINE_FIELD(LastWords, written, kState, "1 once the rest is whole"),
+    VITRINE_FIELD(LastWords, signal, kState, "signal that ended the process"),
+    VITRINE_FIELD(LastWords, signal_code, kState, "si_code of the signal"),
+    VITRINE_FIELD(LastWords, time, kState, "when it struck"),
+    VITRINE_FIELD(LastWords, thread, kState, "name of the thread that it struck"),
+    VITRINE_FIELD(LastWords, job, kState, "job in the thread's hand"),
+    VITRINE_FIELD(LastWords, partition, kState, "partition in the thread's hand"),
+    VITRINE_FIELD(LastWords, stage, kState, "stage of that partition")};
 
 inline constexpr Field kEventFields[] = {
     VITRINE_FIELD(Event, stamp, kInfo, "commit that it belongs to"),

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -60,7 +61,56 @@ struct Text {
   std::string_view view() const { return {bytes, strnlen(bytes, kSize)}; }
 };
 
-enum class FieldType : std::uint32_t { kU32, kU64, kEnum, kId, kInstant, kIndex, kText, kReserved };
+// Durations counted by size: bucket i holds those of at most kBoundsNs[i] that bucket i - 1 did not
+// take, the last one all that are longer. JSON: a list of {le_seconds, count}.
+struct Histogram {
+  static constexpr std::uint64_t kMs = 1'000'000;
+  static constexpr std::array<std::uint64_t, 22> kBoundsNs = {kMs,
+                                                              2 * kMs,
+                                                              5 * kMs,
+                                                              10 * kMs,
+                                                              20 * kMs,
+                                                              50 * kMs,
+                                                              100 * kMs,
+                                                              200 * kMs,
+                                                              500 * kMs,
+                                                              1'000 * kMs,
+                                                              2'000 * kMs,
+                                                              5'000 * kMs,
+                                                              10'000 * kMs,
+                                                              20'000 * kMs,
+                                                              50'000 * kMs,
+                                                              100'000 * kMs,
+                                                              200'000 * kMs,
+                                                              500'000 * kMs,
+                                                              1000'000 * kMs,
+                                                              2000'000 * kMs,
+                                                              5000'000 * kMs,
+                                                              10'000'000 * kMs};
+  std::array<std::uint64_t, kBoundsNs.size() + 1> counts{};
+
+  void add(std::uint64_t duration_ns) {
+    const auto bound = std::lower_bound(kBoundsNs.begin(), kBoundsNs.end(), duration_ns);
+    ++counts[static_cast<std::size_t>(bound - kBoundsNs.begin())];
+  }
+};
+
+enum class FieldType : std::uint32_t {
+  kU32,
+  kU64,
+  kEnum,
+  kId,
+  kInstant,
+  kIndex,
+  kText,
+  kHistogram,
+  kReserved
+};
+template <>
+struct WordList<FieldType> {
+  static constexpr std::string_view kWords[] = {"u32",   "u64",  "enum",      "id",      "instant",
+                                                "index", "text", "histogram", "reserved"};
+};
 
 template <class Member>
 struct FieldTypeOf;
@@ -88,6 +138,10 @@ template <std::size_t kSize>
 struct FieldTypeOf<Text<kSize>> {
   static constexpr FieldType kType = FieldType::kText;
 };
+template <>
+struct FieldTypeOf<Histogram> {
+  static constexpr FieldType kType = FieldType::kHistogram;
+};
 template <Worded Enum>
 struct FieldTypeOf<Enum> {
   static constexpr FieldType kType = FieldType::kEnum;
@@ -95,6 +149,10 @@ struct FieldTypeOf<Enum> {
 
 // How a value behaves over time; decides how an exporter may treat it.
 enum class Semantics : std::uint32_t { kInfo, kState, kGauge, kCounter };
+template <>
+struct WordList<Semantics> {
+  static constexpr std::string_view kWords[] = {"info", "state", "gauge", "counter"};
+};
 
 // One row of the catalogue: everything an output needs to know about one member.
 struct Field {

@@ -7,7 +7,9 @@
 //      512  SectionEntry[32]   where each section lies, its record size, stride and count
 //     2048  HotLines           single atomics, each on its own 128 bytes
 //     ....  tables             per row: one 128-byte line with `head`, then kSlots slots
-//     ....  event ring         one 128-byte line with `head`, then `count` events
+//     ....  rings              one 128-byte line with `head`, then `count` entries
+//     ....  schema text        JSON (shm/schema_text.h)
+//     ....  last words         shm/records.h LastWords, stored by a signal handler
 //   A slot is the payload rounded up to 64 bytes; sections begin on 4096-byte pages. The second
 //   word of a table's first line says how many of its rows were ever used (zero: not told), so
 //   that a snapshot need not look at the rest.
@@ -20,12 +22,14 @@
 #include <array>
 #include <cstdint>
 
+#include "shm/words.h"
+
 namespace vitrine::shm {
 
 inline constexpr std::array<char, 8> kMagic = {'V', 'I', 'T', 'R', 'I', 'N', 'E', '\0'};
 inline constexpr std::uint32_t kByteOrder = 0x01020304;
 inline constexpr std::uint16_t kMajorVersion = 1;
-inline constexpr std::uint16_t kMinorVersion = 0;
+inline constexpr std::uint16_t kMinorVersion = 1;
 inline constexpr std::size_t kLineBytes = 128;
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::size_t kSlots = 4;  // K of shm/protocol.h
@@ -33,6 +37,12 @@ inline constexpr std::size_t kSectionCapacity = 32;
 inline constexpr std::size_t kSectionTableOffset = 512;
 inline constexpr std::size_t kHotLinesOffset = 2048;
 inline constexpr std::size_t kSegmentBytesMax = std::size_t{1} << 30;
+
+// Optional features: what a segment has that version 1.0 had not. Nobody has to know them.
+inline constexpr std::uint64_t kFeatureSchemaText = 1U << 0;
+inline constexpr std::uint64_t kFeatureRowsEverUsed = 1U << 1;  // the second word of a table
+inline constexpr std::uint64_t kFeatureSectionKinds = 1U << 2;  // SectionEntry::kind is set
+inline constexpr std::uint64_t kFeatureLastWords = 1U << 3;
 
 struct FixedHeader {
   std::array<char, 8> magic;
@@ -57,7 +67,7 @@ struct Header {
   std::uint64_t process_start_ticks;  // field 22 of /proc/PID/stat
   std::uint32_t uid;
   std::uint32_t section_count;
-  std::uint64_t layout_hash;
+  std::uint64_t schema_hash;  // of the schema text; 1.0: of the layout
   std::uint64_t created_unix_ns;
   std::array<char, 64> host;
   std::array<char, 32> engine_version;
@@ -66,13 +76,27 @@ struct Header {
 };
 static_assert(sizeof(Header) == 392);
 
+// What a section is made of, so that one with an unknown id can be read too.
+enum class SectionKind : std::uint32_t {
+  kUnknown,  // version 1.0: told by the id
+  kTable,    // versioned rows (shm/protocol.h)
+  kRing,     // numbered entries, the newest `count` of them
+  kBlock,    // single words, each an atomic of its own
+  kText      // constant; record_bytes is its length
+};
+template <>
+struct WordList<SectionKind> {
+  static constexpr std::string_view kWords[] = {"unknown", "table", "ring", "block", "text"};
+};
+
 struct SectionEntry {
   std::uint32_t id;  // SectionId
   std::uint32_t record_bytes;
   std::uint32_t stride_bytes;
   std::uint32_t count;
   std::uint64_t offset_bytes;
-  std::uint64_t reserved;
+  SectionKind kind;
+  std::uint32_t reserved;
 };
 static_assert(sizeof(SectionEntry) == 32);
 static_assert(sizeof(Header) <= kSectionTableOffset);

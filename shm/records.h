@@ -112,6 +112,8 @@ struct QueueRecord {
   std::uint32_t capacity = 0;
   std::uint32_t depth_peak = 0;
   Instant oldest;
+  Priority priority{};  // kUnknown: items of every priority
+  std::uint32_t reserved = 0;
 };
 
 struct JobRecord {
@@ -173,6 +175,7 @@ struct PartitionRecord {
   Instant finished;
   PartitionStage last_stage{};  // the stage it was in when it became final
   std::uint32_t reserved = 0;
+  Text<24> stage_name;  // the engine's own word for a stage of its own; empty: the word of `stage`
 };
 
 // One row per proof kind. Invariant I1 holds in each row.
@@ -205,6 +208,106 @@ struct BuffersRecord {
   std::uint64_t shells_in_flight = 0;
   std::uint64_t pending_handles = 0;
 };
+
+// A thread of the engine and what it is at. One that has been at a step for longer than that step's
+// limit is hung.
+struct ThreadRecord {
+  Identity identity;
+  Text<16> name;
+  Text<24> step;
+  Instant since;               // when the step began
+  std::uint64_t limit_ns = 0;  // longest that the step may take; zero: no limit
+  std::uint64_t beats = 0;     // steps begun
+  Id job;
+  Index partition;
+  Index worker;
+};
+
+// Something of which only so many may be in use at once.
+struct LimiterRecord {
+  Identity identity;
+  Text<24> name;
+  std::uint64_t limit = 0;
+  std::uint64_t used = 0;
+  std::uint64_t used_peak = 0;
+  std::uint64_t waiting = 0;
+  std::uint64_t refused = 0;
+};
+
+// How long partitions of one proof kind stayed in one stage; stage `done` counts whole lives, from
+// created to done.
+struct StageTimesRecord {
+  Identity identity;
+  Text<16> proof_kind;
+  PartitionStage stage{};
+  std::uint32_t reserved = 0;
+  std::uint64_t count = 0;
+  std::uint64_t sum_ns = 0;
+  std::uint64_t max_ns = 0;
+  Histogram times;
+};
+
+// One setting in effect, and where its value came from.
+struct SettingRecord {
+  Identity identity;
+  Text<64> name;
+  Text<160> value;
+  Text<96> origin;
+};
+
+// One distinct error; occurrences that differ only in their item are counted together.
+struct ErrorRecord {
+  Identity identity;
+  FailureClass failure_class{};
+  Index device;  // of the last occurrence, as `job` and `partition`
+  std::uint64_t count = 0;
+  Instant first;
+  Instant last;
+  Id job;
+  Index partition;
+  std::uint32_t reserved = 0;
+  Text<160> text;
+};
+
+// The history ring's entry: the main gauges and counters once a second. `stamp` and `sequence` are
+// filled in by the writer.
+struct HistorySample {
+  std::uint64_t stamp = 0;
+  std::uint64_t sequence = 0;  // 1 for the first sample of an incarnation
+  Instant time;
+  std::uint32_t jobs_waiting = 0;
+  std::uint32_t jobs_active = 0;
+  std::uint32_t partitions_pending = 0;
+  std::uint32_t partitions_synthesizing = 0;
+  std::uint32_t partitions_gpu_queued = 0;
+  std::uint32_t partitions_on_device = 0;
+  std::uint32_t workers = 0;
+  std::uint32_t memory_waiters = 0;
+  std::uint64_t reserved_bytes = 0;
+  std::uint64_t resident_bytes = 0;
+  std::uint64_t busy_ns = 0;  // of all workers
+  std::uint64_t jobs_done = 0;
+  std::uint64_t jobs_failed = 0;
+  std::uint64_t jobs_refused = 0;
+  std::uint64_t partitions_done = 0;
+  std::uint64_t partitions_failed = 0;
+  std::uint64_t reserved = 0;
+};
+static_assert(sizeof(HistorySample) == 128);
+
+// What a signal handler wrote when the process was struck down; single words, no versions.
+// `written` is stored last.
+struct LastWords {
+  std::uint64_t written = 0;  // 1 once the rest is whole
+  std::uint32_t signal = 0;
+  std::uint32_t signal_code = 0;  // si_code
+  Instant time;
+  Text<16> thread;
+  Id job;
+  Index partition;
+  PartitionStage stage{};
+};
+static_assert(sizeof(LastWords) == 56);
 
 // One entry of the event ring, 64 bytes. `stamp` and `sequence` are filled in by the writer.
 struct Event {

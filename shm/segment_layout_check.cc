@@ -30,6 +30,8 @@ class LayoutCheck {
   Result<void> check_fixed_header();
   Result<void> check_version() const;
   Result<void> check_section(const SectionEntry& entry);
+  Result<void> check_shape(const SectionEntry& entry, SectionKind kind) const;
+  Result<void> check_constant(const SectionEntry& entry) const;
   Result<void> check_table(const SectionEntry& entry) const;
   Result<void> check_ring(const SectionEntry& entry) const;
 
@@ -38,6 +40,26 @@ class LayoutCheck {
   const std::string& name_;
   SegmentLayout layout_;
 };
+
+// What the section must be for this program, when it knows the id; else what its entry says.
+SectionKind kind_of(const SectionEntry& entry) {
+  switch (static_cast<SectionId>(entry.id)) {
+    case SectionId::kEvents:
+    case SectionId::kHistory:
+      return SectionKind::kRing;
+    case SectionId::kSchema:
+      return SectionKind::kText;
+    case SectionId::kLastWords:
+      return SectionKind::kBlock;
+    default:
+      break;
+  }
+  SectionKind kind = entry.kind;
+  for_each_table([&]<class Record>() {
+    if (static_cast<SectionId>(entry.id) == TableOf<Record>::kSection) kind = SectionKind::kTable;
+  });
+  return kind;
+}
 
 std::string section_text(const SectionEntry& entry) {
   return "section " + std::to_string(entry.id);
@@ -105,40 +127,63 @@ Result<void> LayoutCheck::check_table(const SectionEntry& entry) const {
 }
 
 Result<void> LayoutCheck::check_ring(const SectionEntry& entry) const {
-  if (entry.count > kEventsMax) return corrupt("the event ring is too long");
-  if (entry.record_bytes < sizeof(Identity)) return corrupt("the events are too short");
-  if (entry.stride_bytes < entry.record_bytes) return corrupt("the events overlap");
+  if (entry.count > kEventsMax) return corrupt(section_text(entry) + " is too long a ring");
+  if (entry.record_bytes < sizeof(Identity)) {
+    return corrupt(section_text(entry) + " has entries too short for a stamp and a sequence");
+  }
+  if (entry.stride_bytes < entry.record_bytes) {
+    return corrupt(section_text(entry) + " has entries that overlap");
+  }
   return {};
 }
 
-Result<void> LayoutCheck::check_section(const SectionEntry& entry) {
-  const std::uint64_t total_bytes = layout_.header.fixed.total_bytes;
-  if (entry.id == 0) return corrupt("a section has no id");
-  const bool is_ring = entry.id == static_cast<std::uint32_t>(SectionId::kEvents);
-  const bool is_table = entry.id > static_cast<std::uint32_t>(SectionId::kHotLines) && !is_ring &&
-                        entry.id < static_cast<std::uint32_t>(SectionId::kEvents);
-  // A newer minor version may have sections that we do not know; the hot lines have their place
-  // in the fixed header.
-  if (!is_ring && !is_table) return {};
-  SectionPlace& place = layout_.sections[entry.id];
-  if (place.offset_bytes != 0) return corrupt(section_text(entry) + " is there twice");
-  if (entry.record_bytes % 8 != 0 || entry.stride_bytes % 8 != 0 || entry.offset_bytes % 8 != 0) {
+// Of a block and a text.
+Result<void> LayoutCheck::check_constant(const SectionEntry& entry) const {
+  if (entry.count != 1) return corrupt(section_text(entry) + " is there more than once");
+  if (entry.stride_bytes < entry.record_bytes) {
+    return corrupt(section_text(entry) + " is longer than its place");
+  }
+  return {};
+}
+
+Result<void> LayoutCheck::check_shape(const SectionEntry& entry, SectionKind kind) const {
+  if (kind == SectionKind::kText) return check_constant(entry);
+  if (entry.record_bytes % 8 != 0 || entry.stride_bytes % 8 != 0) {
     return corrupt(section_text(entry) + " is not aligned to words");
   }
   if (entry.record_bytes > kRecordBytesMax) {
     return corrupt(section_text(entry) + " has records that are too long");
   }
-  if (auto shape = is_ring ? check_ring(entry) : check_table(entry); !shape) return shape;
+  if (kind == SectionKind::kBlock) return check_constant(entry);
+  return kind == SectionKind::kRing ? check_ring(entry) : check_table(entry);
+}
+
+Result<void> LayoutCheck::check_section(const SectionEntry& entry) {
+  const std::uint64_t total_bytes = layout_.header.fixed.total_bytes;
+  if (entry.id == 0) return corrupt("a section has no id");
+  // The hot lines have their place in the fixed header. What a newer minor version calls by an id
+  // that we have no room for, or makes of something else, is left alone.
+  const SectionKind kind = kind_of(entry);
+  if (entry.id == static_cast<std::uint32_t>(SectionId::kHotLines) ||
+      entry.id >= kSectionCapacity || kind == SectionKind::kUnknown || kind > SectionKind::kText) {
+    return {};
+  }
+  SectionPlace& place = layout_.sections[entry.id];
+  if (place.offset_bytes != 0) return corrupt(section_text(entry) + " is there twice");
+  if (entry.offset_bytes % 8 != 0) {
+    return corrupt(section_text(entry) + " is not aligned to words");
+  }
+  if (auto shape = check_shape(entry, kind); !shape) return shape;
   // Both factors have 32 bits, so neither the product nor the sum below can wrap.
-  const std::uint64_t bytes =
-      std::uint64_t{entry.count} * entry.stride_bytes + (is_ring ? kLineBytes : 0);
+  const std::uint64_t bytes = std::uint64_t{entry.count} * entry.stride_bytes +
+                              (kind == SectionKind::kRing ? kLineBytes : 0);
   if (entry.offset_bytes < layout_.hot_lines_offset + sizeof(HotLines)) {
     return corrupt(section_text(entry) + " begins inside the header");
   }
   if (entry.offset_bytes > total_bytes || bytes > total_bytes - entry.offset_bytes) {
     return corrupt(section_text(entry) + " reaches past the end");
   }
-  place = {entry.offset_bytes, entry.stride_bytes, entry.record_bytes, entry.count};
+  place = {kind, entry.offset_bytes, entry.stride_bytes, entry.record_bytes, entry.count};
   return {};
 }
 

@@ -21,8 +21,9 @@ namespace vitrine::shm {
 // Bytes of header and table of sections, to be copied before the check.
 inline constexpr std::size_t kCheckedHeaderBytes = kHotLinesOffset;
 
-// Where one table or the event ring lies; all zero when the segment has none.
+// Where one section lies; all zero when the segment has none.
 struct SectionPlace {
+  SectionKind kind{};
   std::size_t offset_bytes = 0;
   std::size_t stride_bytes = 0;
   std::uint32_t record_bytes = 0;

@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "shm/clock.h"
+#include "shm/schema_text.h"
 
 namespace vitrine::shm {
 namespace {
@@ -32,15 +33,52 @@ std::uint32_t rows_of(const Capacity& capacity) {
       return capacity.queues;
     case SectionId::kCounters:
       return capacity.counters;
+    case SectionId::kThreads:
+      return capacity.threads;
+    case SectionId::kLimiters:
+      return capacity.limiters;
+    case SectionId::kStageTimes:
+      return capacity.stage_times;
+    case SectionId::kSettings:
+      return capacity.settings;
+    case SectionId::kErrors:
+      return capacity.errors;
     default:
       return 1;
   }
 }
 
-void add_section(SegmentPlan& plan, const SectionEntry& entry, std::size_t size_bytes) {
+void add_section(SegmentPlan& plan, SectionEntry entry, std::size_t size_bytes) {
+  entry.offset_bytes = plan.total_bytes;
   plan.sections.push_back(entry);
-  plan.sections.back().offset_bytes = plan.total_bytes;
   plan.total_bytes += (size_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
+
+template <class Entry>
+void add_ring(SegmentPlan& plan, SectionId id, std::uint32_t count) {
+  add_section(plan,
+              {.id = static_cast<std::uint32_t>(id),
+               .record_bytes = sizeof(Entry),
+               .stride_bytes = sizeof(Entry),
+               .count = count,
+               .offset_bytes = 0,
+               .kind = SectionKind::kRing,
+               .reserved = 0},
+              kLineBytes + std::size_t{count} * sizeof(Entry));
+}
+
+// One record that is never versioned: a block of single words, or a text.
+void add_single(SegmentPlan& plan, SectionId id, SectionKind kind, std::size_t size_bytes) {
+  const auto size = static_cast<std::uint32_t>(size_bytes);
+  add_section(plan,
+              {.id = static_cast<std::uint32_t>(id),
+               .record_bytes = size,
+               .stride_bytes = size,
+               .count = 1,
+               .offset_bytes = 0,
+               .kind = kind,
+               .reserved = 0},
+              size_bytes);
 }
 
 template <std::size_t kSize>
@@ -85,28 +123,39 @@ std::uint32_t SegmentPlan::count_of(SectionId id) const {
   return 0;
 }
 
-SegmentPlan plan_segment(const Capacity& capacity) {
+std::uint32_t extra_bytes_of(SectionId table, std::span<const ExtraField> extra_fields) {
+  std::uint32_t bytes = 0;
+  for (const ExtraField& extra : extra_fields) {
+    if (extra.table == table) bytes += extra.size_bytes;
+  }
+  assert(bytes % 8 == 0 && bytes <= kExtraBytesMax);
+  return bytes;
+}
+
+SegmentPlan plan_segment(const Capacity& capacity, std::span<const ExtraField> extra_fields) {
   SegmentPlan plan;
   plan.total_bytes = kHotLinesOffset;
-  SectionEntry hot{};
-  hot.id = static_cast<std::uint32_t>(SectionId::kHotLines);
-  hot.record_bytes = hot.stride_bytes = sizeof(HotLines);
-  hot.count = 1;
-  add_section(plan, hot, kPageBytes - kHotLinesOffset);
+  add_single(plan, SectionId::kHotLines, SectionKind::kBlock, sizeof(HotLines));
   plan.total_bytes = kPageBytes;
   for_each_table([&]<class Record>() {
-    SectionEntry entry{};
-    entry.id = static_cast<std::uint32_t>(TableOf<Record>::kSection);
-    entry.record_bytes = sizeof(Record);
-    entry.stride_bytes = static_cast<std::uint32_t>(record_stride_bytes(sizeof(Record)));
-    entry.count = rows_of<Record>(capacity);
+    constexpr SectionId kSection = TableOf<Record>::kSection;
+    const std::uint32_t record_bytes =
+        static_cast<std::uint32_t>(sizeof(Record)) + extra_bytes_of(kSection, extra_fields);
+    const SectionEntry entry{
+        .id = static_cast<std::uint32_t>(kSection),
+        .record_bytes = record_bytes,
+        .stride_bytes = static_cast<std::uint32_t>(record_stride_bytes(record_bytes)),
+        .count = rows_of<Record>(capacity),
+        .offset_bytes = 0,
+        .kind = SectionKind::kTable,
+        .reserved = 0};
     add_section(plan, entry, std::size_t{entry.count} * entry.stride_bytes);
   });
-  SectionEntry ring{};
-  ring.id = static_cast<std::uint32_t>(SectionId::kEvents);
-  ring.record_bytes = ring.stride_bytes = sizeof(Event);
-  ring.count = capacity.events;
-  add_section(plan, ring, kLineBytes + std::size_t{capacity.events} * sizeof(Event));
+  add_ring<Event>(plan, SectionId::kEvents, capacity.events);
+  add_ring<HistorySample>(plan, SectionId::kHistory, capacity.history);
+  add_single(plan, SectionId::kLastWords, SectionKind::kBlock, sizeof(LastWords));
+  plan.schema_text = schema_text(extra_fields);
+  add_single(plan, SectionId::kSchema, SectionKind::kText, plan.schema_text.size());
   assert(plan.sections.size() <= kSectionCapacity && plan.total_bytes <= kSegmentBytesMax);
   return plan;
 }
@@ -120,6 +169,8 @@ void write_header(std::byte* segment, const SegmentPlan& plan, const SegmentOpti
   header.fixed.minor = kMinorVersion;
   header.fixed.header_bytes = kHotLinesOffset;
   header.fixed.total_bytes = plan.total_bytes;
+  header.fixed.optional_features =
+      kFeatureSchemaText | kFeatureRowsEverUsed | kFeatureSectionKinds | kFeatureLastWords;
   header.incarnation = incarnation;
   header.boot_id = boot_id();
   header.pid = static_cast<std::uint64_t>(::getpid());
@@ -127,7 +178,7 @@ void write_header(std::byte* segment, const SegmentPlan& plan, const SegmentOpti
   header.process_start_ticks = read_start_ticks();
   header.uid = ::geteuid();
   header.section_count = static_cast<std::uint32_t>(plan.sections.size());
-  header.layout_hash = layout_hash();
+  header.schema_hash = schema_hash(plan.schema_text);
   header.created_unix_ns = static_cast<std::uint64_t>(unix_ns());
   char host[64] = {};
   if (::gethostname(host, sizeof(host) - 1) == 0) copy_text(header.host, host);
@@ -137,6 +188,8 @@ void write_header(std::byte* segment, const SegmentPlan& plan, const SegmentOpti
   std::memcpy(segment, &header, sizeof(header));
   std::memcpy(segment + kSectionTableOffset, plan.sections.data(),
               plan.sections.size() * sizeof(SectionEntry));
+  std::memcpy(segment + plan.offset_of(SectionId::kSchema), plan.schema_text.data(),
+              plan.schema_text.size());
 }
 
 }  // namespace vitrine::shm

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "shm/catalogue.h"
+#include "shm/extra_field.h"
 #include "shm/incarnation.h"
 #include "shm/layout.h"
 
@@ -21,9 +23,15 @@ struct Capacity {
   std::uint32_t workers = 64;
   std::uint32_t devices = 16;
   std::uint32_t allocations = 128;
-  std::uint32_t queues = 8;
+  std::uint32_t queues = 24;
   std::uint32_t counters = 9;
+  std::uint32_t threads = 128;
+  std::uint32_t limiters = 16;
+  std::uint32_t stage_times = 72;
+  std::uint32_t settings = 288;
+  std::uint32_t errors = 64;
   std::uint32_t events = 16384;
+  std::uint32_t history = 1024;  // seconds: a quarter of an hour, and some
 };
 
 struct SegmentOptions {
@@ -32,6 +40,7 @@ struct SegmentOptions {
   std::string engine_version;
   std::string api_socket_path;
   Capacity capacity;
+  std::vector<ExtraField> extra_fields;
   unsigned mode = 0640;
   std::optional<unsigned> group;
   std::uint64_t heartbeat_interval_ns = 100'000'000;
@@ -39,15 +48,19 @@ struct SegmentOptions {
 
 struct SegmentPlan {
   std::vector<SectionEntry> sections;
+  std::string schema_text;
   std::size_t total_bytes = 0;
 
   std::size_t offset_of(SectionId id) const;
   std::uint32_t count_of(SectionId id) const;
 };
 
-SegmentPlan plan_segment(const Capacity& capacity);
+SegmentPlan plan_segment(const Capacity& capacity, std::span<const ExtraField> extra_fields = {});
 
-// Fills header, table of sections and the constant hot words of a zeroed segment.
+// Bytes that the extra fields add to each row of `table`.
+std::uint32_t extra_bytes_of(SectionId table, std::span<const ExtraField> extra_fields);
+
+// Fills header, table of sections and the schema text of a zeroed segment.
 void write_header(std::byte* segment, const SegmentPlan& plan, const SegmentOptions& options,
                   const Incarnation& incarnation);
 

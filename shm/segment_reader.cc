@@ -13,6 +13,7 @@
 #include "shm/bus_error_guard.h"
 #include "shm/catalogue.h"
 #include "shm/clock.h"
+#include "shm/schema_text.h"
 #include "shm/segment_layout_check.h"
 #include "shm/snapshot_copy.h"
 
@@ -45,7 +46,9 @@ SegmentIdentity identity_of(const SegmentLayout& layout, const std::filesystem::
   identity.created_unix_ns = header.created_unix_ns;
   identity.major = header.fixed.major;
   identity.minor = header.fixed.minor;
-  identity.layout_hash = header.layout_hash;
+  identity.required_features = header.fixed.required_features;
+  identity.optional_features = header.fixed.optional_features;
+  identity.schema_hash = header.schema_hash;
   identity.total_bytes = header.fixed.total_bytes;
   identity.event_capacity = layout.place(SectionId::kEvents).count;
   for_each_table([&]<class Record>() {
@@ -92,13 +95,41 @@ struct SegmentReader::State {
   bool is_file = false;
   std::span<const std::byte> bytes;  // either of the two
   SnapshotCopy copy;
-  std::vector<Event> events;  // room for a batch, so that nothing is allocated under the guard
+  // Room for a batch, so that nothing is allocated under the guard.
+  std::vector<Event> events;
+  std::vector<HistorySample> samples;
 
+  // Settles what follows from the checked layout of `bytes`.
+  Result<void> settle(const SegmentLayout& checked, const std::filesystem::path& path);
+  Result<void> read_schema();
   Error lost() const {
     return {ErrorKind::kCorrupt,
             identity.path.string() + ": the file was cut short while it was being read"};
   }
 };
+
+Result<void> SegmentReader::State::settle(const SegmentLayout& checked,
+                                          const std::filesystem::path& path) {
+  layout = checked;
+  identity = identity_of(layout, path);
+  if (Result<void> read = read_schema(); !read) return read;
+  copy = SnapshotCopy(layout, bytes.data(), identity.schema.get());
+  return {};
+}
+
+Result<void> SegmentReader::State::read_schema() {
+  static const std::uint64_t own_hash = schema_hash(schema_text());
+  const SectionPlace& place = layout.place(SectionId::kSchema);
+  if (place.record_bytes > kSchemaBytesMax) return {};
+  std::string& text = identity.schema_text;
+  text.resize(place.record_bytes);
+  const auto from = bytes.subspan(place.offset_bytes, place.record_bytes);
+  if (!guarded(bytes, [&] { std::memcpy(text.data(), from.data(), from.size()); })) return lost();
+  // A text that was damaged tells nothing; what the catalogue knows can be shown without it.
+  if (identity.schema_hash == own_hash || schema_hash(text) != identity.schema_hash) return {};
+  identity.schema = SegmentSchema::parse(text, layout);
+  return {};
+}
 
 SegmentReader::SegmentReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
 SegmentReader::SegmentReader(SegmentReader&&) noexcept = default;
@@ -121,9 +152,7 @@ Result<SegmentReader> SegmentReader::attach(const std::filesystem::path& path,
     return Error{ErrorKind::kSystem, path.string() + ": cannot be mapped: " + error.what()};
   }
   state->bytes = {static_cast<const std::byte*>(state->mapping.get_address()), size_bytes};
-  state->identity = identity_of(*layout, path);
-  state->copy = SnapshotCopy(*layout, state->bytes.data());
-  state->layout = *layout;
+  if (Result<void> settled = state->settle(*layout, path); !settled) return settled.error();
   state->opened = std::move(*opened);
   return SegmentReader(std::move(state));
 }
@@ -148,9 +177,7 @@ Result<SegmentReader> SegmentReader::open_file(const std::filesystem::path& path
   if (!layout) return layout.error();
   state->is_file = true;
   state->bytes = bytes;
-  state->identity = identity_of(*layout, path);
-  state->copy = SnapshotCopy(*layout, state->bytes.data());
-  state->layout = *layout;
+  if (Result<void> settled = state->settle(*layout, path); !settled) return settled.error();
   state->opened = std::move(*opened);
   return SegmentReader(std::move(state));
 }
@@ -206,6 +233,22 @@ Result<EventBatch> SegmentReader::events_after(std::uint64_t sequence, std::size
   batch.missed = range.missed;
   batch.last_sequence = sequence + range.missed + range.count;
   return batch;
+}
+
+Result<std::vector<HistorySample>> SegmentReader::history() {
+  const HistoryRing& ring = state_->copy.history();
+  auto& room = state_->samples;
+  room.resize(ring.count());
+  if (room.empty()) return std::vector<HistorySample>{};
+  HistoryRing::Range range;
+  const auto copy_samples = [&] { range = ring.copy_after(0, state_->copy.load_commit(), room); };
+  if (!guarded(state_->bytes, copy_samples)) return state_->lost();
+  if (range.is_damaged) {
+    return Error{ErrorKind::kCorrupt, state_->identity.path.string() +
+                                          ": the history ring holds samples out of their order"};
+  }
+  const auto first = room.begin() + static_cast<std::ptrdiff_t>(range.skipped);
+  return std::vector<HistorySample>(first, first + static_cast<std::ptrdiff_t>(range.count));
 }
 
 Liveness SegmentReader::liveness() const {

@@ -19,6 +19,7 @@
 #include "shm/incarnation.h"
 #include "shm/liveness.h"
 #include "shm/segment_access.h"
+#include "shm/segment_schema.h"
 #include "shm/snapshot.h"
 
 namespace vitrine::shm {
@@ -44,10 +45,15 @@ struct SegmentIdentity {
   std::uint64_t created_unix_ns = 0;
   std::uint16_t major = 0;
   std::uint16_t minor = 0;
-  std::uint64_t layout_hash = 0;
+  std::uint64_t required_features = 0;
+  std::uint64_t optional_features = 0;
+  std::uint64_t schema_hash = 0;
   std::uint64_t total_bytes = 0;
   std::uint32_t event_capacity = 0;
   std::vector<Table> tables;
+  std::string schema_text;  // JSON (shm/schema_text.h); empty for a segment of version 1.0
+  // What the segment has beyond this program's catalogue; null when nothing.
+  std::shared_ptr<const SegmentSchema> schema;
 };
 
 struct EventBatch {
@@ -83,6 +89,9 @@ class SegmentReader {
   // The events of complete transactions after `sequence`, at most `limit`. Zero asks for the
   // oldest kept. Errors: kCorrupt.
   Result<EventBatch> events_after(std::uint64_t sequence, std::size_t limit);
+
+  // The samples of the history ring that are kept, oldest first. Errors: kCorrupt.
+  Result<std::vector<HistorySample>> history();
 
   Liveness liveness() const;
 

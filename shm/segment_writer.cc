@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <boost/interprocess/anonymous_shared_memory.hpp>
 #include <boost/interprocess/mapped_region.hpp>
 #include <cassert>
@@ -65,29 +66,32 @@ struct SegmentWriter::State {
   SegmentPages pages;
   Header header{};  // as it was written
   HotLines* hot = nullptr;
-  std::uint64_t* ring_head = nullptr;
-  std::uint64_t* ring = nullptr;
+  std::atomic<std::uint64_t*> last_words = nullptr;  // where the handler writes
   Transaction::Tables tables;
+  RingWriter<Event> events;
+  RingWriter<HistorySample> history;
   // What was stored last. Nothing is read back from the segment, which others may have damaged.
   std::uint64_t commit = 0;
-  std::uint64_t events = 0;
   std::uint64_t beats = 0;
   std::uint64_t life = 0;
   std::uint64_t open_stamp = 0;  // of the open transaction; zero when none is open
-  bool has_events = false;       // appended in the open transaction
+  bool has_entries = false;      // appended to a ring in the open transaction
 
   explicit State(const SegmentOptions& given)
-      : options(given), plan(plan_segment(given.capacity)), incarnation(new_incarnation()) {
+      : options(given),
+        plan(plan_segment(given.capacity, given.extra_fields)),
+        incarnation(new_incarnation()),
+        events(plan.count_of(SectionId::kEvents)),
+        history(plan.count_of(SectionId::kHistory)) {
     for_each_table([this]<class Record>() {
-      std::get<TableWriter<Record>>(tables) =
-          TableWriter<Record>(plan.count_of(TableOf<Record>::kSection));
+      constexpr SectionId kSection = TableOf<Record>::kSection;
+      std::get<TableWriter<Record>>(tables) = TableWriter<Record>(
+          plan.count_of(kSection), extra_bytes_of(kSection, options.extra_fields));
     });
   }
 
   Result<void> take_lock();
   void exchange_pages(SegmentPages& fresh);
-  void write_event(const Event& event) noexcept;
-  void write_events_again(const std::uint64_t* old_ring) noexcept;
   Result<void> link() const {
     return link_to_name(pages.file, options.path, {options.mode, options.group});
   }
@@ -107,11 +111,8 @@ void SegmentWriter::State::exchange_pages(SegmentPages& fresh) {
   std::byte* const base = pages.bytes();
   write_header(base, plan, options, incarnation);
   std::memcpy(&header, base, sizeof(header));
-  const std::uint64_t* const old_ring = ring;
-  ring_head = reinterpret_cast<std::uint64_t*>(base + plan.offset_of(SectionId::kEvents));
-  ring = ring_head + kLineBytes / 8;
-  if (old_ring != nullptr) write_events_again(old_ring);
-  MappedMemory::store(*ring_head, events, std::memory_order_release);
+  events.move_to(base + plan.offset_of(SectionId::kEvents), commit);
+  history.move_to(base + plan.offset_of(SectionId::kHistory), commit);
   for_each_table([&]<class Record>() {
     std::get<TableWriter<Record>>(tables).move_to(base + plan.offset_of(TableOf<Record>::kSection));
   });
@@ -119,33 +120,8 @@ void SegmentWriter::State::exchange_pages(SegmentPages& fresh) {
   hot->heartbeat.interval_ns = options.heartbeat_interval_ns;
   hot->heartbeat.count = beats;
   hot->life.life = life;
+  last_words = reinterpret_cast<std::uint64_t*>(base + plan.offset_of(SectionId::kLastWords));
   store_commit<MappedMemory>(hot->commit.commit, commit);
-}
-
-void SegmentWriter::State::write_event(const Event& event) noexcept {
-  constexpr std::size_t kEventWords = sizeof(Event) / 8;
-  std::uint64_t words[kEventWords];
-  std::memcpy(words, &event, sizeof(event));
-  const std::uint64_t slot = (event.sequence - 1) % plan.count_of(SectionId::kEvents);
-  for (std::size_t i = 0; i < kEventWords; ++i) {
-    MappedMemory::store(ring[slot * kEventWords + i], words[i], MappedMemory::kWordStore);
-  }
-}
-
-// An event that was lost with its page keeps its place, so that followers stay in step.
-void SegmentWriter::State::write_events_again(const std::uint64_t* old_ring) noexcept {
-  const std::uint64_t count = plan.count_of(SectionId::kEvents);
-  for (std::uint64_t i = events > count ? events - count : 0; i < events; ++i) {
-    Event event;
-    std::memcpy(static_cast<void*>(&event), old_ring + i % count * (sizeof(Event) / 8),
-                sizeof(event));
-    if (event.sequence != i + 1) {
-      event = Event{};
-      event.stamp = commit;
-      event.sequence = i + 1;
-    }
-    write_event(event);
-  }
 }
 
 SegmentWriter::SegmentWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -220,6 +196,22 @@ void SegmentWriter::set_life(EngineLife life, std::uint32_t exit_code) noexcept 
   MappedMemory::store(state_->hot->life.life, state_->life, std::memory_order_release);
 }
 
+void SegmentWriter::note_signal(int signal) noexcept {
+  MappedMemory::store(state_->hot->life.last_signal, static_cast<std::uint64_t>(signal),
+                      std::memory_order_release);
+}
+
+void SegmentWriter::write_last_words(const LastWords& words) noexcept {
+  std::uint64_t* const to = state_->last_words.load();
+  std::uint64_t from[sizeof(LastWords) / 8];
+  std::memcpy(from, &words, sizeof(words));
+  for (std::size_t i = 1; i < std::size(from); ++i) {
+    MappedMemory::store(to[i], from[i], MappedMemory::kWordStore);
+  }
+  // Pairs with the reader's load(acquire) of `written`.
+  MappedMemory::store(to[0], 1, std::memory_order_release);
+}
+
 bool SegmentWriter::is_shared() const { return state_->pages.file.is_open(); }
 const std::filesystem::path& SegmentWriter::path() const { return state_->options.path; }
 std::string SegmentWriter::incarnation() const { return incarnation_text(state_->incarnation); }
@@ -253,21 +245,21 @@ Transaction::Transaction(SegmentWriter::State& state, Tables& tables)
     : state_(state), tables_(tables) {
   assert(state.open_stamp == 0 && "one transaction at a time");
   state.open_stamp = state.commit + 1;
-  state.has_events = false;
+  state.has_entries = false;
 }
 
-void Transaction::append(Event event) noexcept {
-  event.stamp = state_.open_stamp;
-  event.sequence = state_.events + 1;
-  MappedMemory::fence(std::memory_order_release);  // pairs with the reader's second look at head
-  state_.write_event(event);
-  // Pairs with the reader's load(acquire) of head.
-  MappedMemory::store(*state_.ring_head, ++state_.events, std::memory_order_release);
-  state_.has_events = true;
+void Transaction::append(const Event& event) noexcept {
+  state_.events.append(event, state_.open_stamp);
+  state_.has_entries = true;
+}
+
+void Transaction::append(const HistorySample& sample) noexcept {
+  state_.history.append(sample, state_.open_stamp);
+  state_.has_entries = true;
 }
 
 Transaction::~Transaction() {
-  bool has_changes = state_.has_events;
+  bool has_changes = state_.has_entries;
   for_each_table([&]<class Record>() {
     has_changes |= std::get<TableWriter<Record>>(tables_).flush(state_.open_stamp);
   });

@@ -21,6 +21,7 @@
 
 #include "shm/catalogue.h"
 #include "shm/error.h"
+#include "shm/ring_writer.h"
 #include "shm/segment_plan_writer.h"
 #include "shm/table_writer.h"
 
@@ -47,6 +48,10 @@ class SegmentWriter {
   // One heartbeat: counter, its time, and the distance between wall and monotonic clock.
   void beat() noexcept;
   void set_life(EngineLife life, std::uint32_t exit_code) noexcept;
+  // For signal handlers: single stores, no lock, no system call. note_signal() is for signals that
+  // the process survives, write_last_words() for the one that ends it; `written` is filled in.
+  void note_signal(int signal) noexcept;
+  void write_last_words(const LastWords& words) noexcept;
 
   bool is_shared() const;
   const std::filesystem::path& path() const;
@@ -82,6 +87,10 @@ class Transaction {
   ~Transaction();
 
   template <class Record>
+  std::uint32_t capacity() const {
+    return std::get<TableWriter<Record>>(tables_).count();
+  }
+  template <class Record>
   Record& edit(std::uint32_t row = 0) {
     return table<Record>().edit(row);
   }
@@ -94,29 +103,33 @@ class Transaction {
   Record& recycle(std::uint32_t row) {
     Record& record = edit<Record>(row);
     const std::uint32_t generation = record.identity.generation + 1;
+    for (std::uint64_t& word : edit_extra<Record>(row)) word = 0;
     record = Record{};
     record.identity.row = row;
     record.identity.generation = generation;
     return record;
+  }
+  // The extra fields of a row (shm/extra_field.h), as words in the order they were declared.
+  template <class Record>
+  std::span<std::uint64_t> edit_extra(std::uint32_t row = 0) {
+    return table<Record>().edit_extra(row);
   }
   // Takes the row away from its item: readers find no item there.
   template <class Record>
   void clear(std::uint32_t row) {
     Record& record = edit<Record>(row);
     const Identity identity = record.identity;
+    for (std::uint64_t& word : edit_extra<Record>(row)) word = 0;
     record = Record{};
     record.identity = identity;
   }
-  // Appends to the event ring; `stamp` and `sequence` are filled in.
-  void append(Event event) noexcept;
+  // Appends to the event or the history ring; `stamp` and `sequence` are filled in.
+  void append(const Event& event) noexcept;
+  void append(const HistorySample& sample) noexcept;
 
  private:
   friend class SegmentWriter;
-  using Tables =
-      std::tuple<TableWriter<EngineRecord>, TableWriter<DeviceRecord>, TableWriter<WorkerRecord>,
-                 TableWriter<MemoryRecord>, TableWriter<AllocationRecord>, TableWriter<QueueRecord>,
-                 TableWriter<JobRecord>, TableWriter<PartitionRecord>, TableWriter<CountersRecord>,
-                 TableWriter<BuffersRecord>>;
+  using Tables = TableRecords::Each<TableWriter>;
 
   Transaction(SegmentWriter::State& state, Tables& tables);
   template <class Record>

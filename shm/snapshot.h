@@ -8,13 +8,26 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
+#include "shm/catalogue.h"
 #include "shm/records.h"
 
 namespace vitrine::shm {
+
+// Rows, or the ends of rows, as the segment has them: what this program's catalogue does not know.
+struct RawRows {
+  SectionId section{};
+  std::size_t words_per_row = 0;
+  std::vector<std::uint64_t> words;
+
+  std::size_t count() const { return words_per_row == 0 ? 0 : words.size() / words_per_row; }
+  std::span<const std::byte> row(std::size_t index) const {
+    return std::as_bytes(std::span(words).subspan(index * words_per_row, words_per_row));
+  }
+};
 
 struct Snapshot {
   bool consistent = false;      // false: each row is its newest, of different commits
@@ -31,6 +44,7 @@ struct Snapshot {
   std::uint64_t heartbeat_monotonic_ns = 0;  // time of the last beat, on the engine's clock
   std::int64_t unix_minus_monotonic_ns = 0;  // adds to an Instant
   std::uint64_t last_event_sequence = 0;     // newest event of this commit; zero: none
+  LastWords last_words;                      // of a signal handler; `written` is zero when none
 
   std::uint64_t taken_monotonic_ns = 0;  // reader's CLOCK_MONOTONIC, before anything was copied
   std::uint64_t heartbeat_age_ns = 0;    // reader's time from the last beat to `taken`
@@ -50,6 +64,18 @@ struct Snapshot {
   const MemoryRecord& memory() const { return single<MemoryRecord>(); }
   const BuffersRecord& buffers() const { return single<BuffersRecord>(); }
 
+  // What lies behind the members of rows<Record>()[index], by the segment's own schema
+  // (SegmentSchema::unknown_fields); empty when it has no such fields.
+  template <class Record>
+  std::span<const std::byte> extra_of(std::size_t index) const {
+    for (const RawRows& ends : row_ends) {
+      if (ends.section == TableOf<Record>::kSection) return ends.row(index);
+    }
+    return {};
+  }
+  std::vector<RawRows> row_ends;        // in step with rows<Record>()
+  std::vector<RawRows> unknown_tables;  // present rows of tables that only the segment's schema has
+
   // The partitions of a job, by partition number.
   std::vector<PartitionRecord> partitions_of(Id job) const;
 
@@ -68,11 +94,10 @@ struct Snapshot {
     return rows<Record>().empty() ? kAbsent : rows<Record>().front();
   }
 
-  std::tuple<std::vector<EngineRecord>, std::vector<DeviceRecord>, std::vector<WorkerRecord>,
-             std::vector<MemoryRecord>, std::vector<AllocationRecord>, std::vector<QueueRecord>,
-             std::vector<JobRecord>, std::vector<PartitionRecord>, std::vector<CountersRecord>,
-             std::vector<BuffersRecord>>
-      tables_;
+  template <class Record>
+  using Rows = std::vector<Record>;
+
+  TableRecords::Each<Rows> tables_;
 };
 
 // Whether a row describes an item. Rows are never removed, only emptied.
@@ -86,5 +111,10 @@ inline bool is_present(const QueueRecord& row) { return row.name != QueueName{};
 inline bool is_present(const JobRecord& row) { return row.state != JobState{}; }
 inline bool is_present(const PartitionRecord& row) { return row.stage != PartitionStage{}; }
 inline bool is_present(const CountersRecord& row) { return !row.proof_kind.view().empty(); }
+inline bool is_present(const ThreadRecord& row) { return !row.name.view().empty(); }
+inline bool is_present(const LimiterRecord& row) { return !row.name.view().empty(); }
+inline bool is_present(const StageTimesRecord& row) { return row.stage != PartitionStage{}; }
+inline bool is_present(const SettingRecord& row) { return !row.name.view().empty(); }
+inline bool is_present(const ErrorRecord& row) { return row.count != 0; }
 
 }  // namespace vitrine::shm

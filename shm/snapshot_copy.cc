@@ -12,59 +12,128 @@ namespace {
 // How often a row that is lapped while it is copied is tried again for its newest version.
 constexpr int kNewestTries = 16;
 
-}  // namespace
+// Words behind a record's own members, of the longest record that is copied.
+constexpr std::size_t kEndWordsMax = 128;
 
-template <class Record>
-ReadOutcome TableCopy<Record>::copy_row(std::uint32_t row, std::uint64_t commit,
-                                        Record& out) const noexcept {
-  // Zero beyond what the segment has: an engine of an older minor version knows fewer members.
-  std::uint64_t words[sizeof(Record) / 8] = {};
-  const std::size_t count = std::min<std::size_t>(place_.record_bytes, sizeof(Record)) / 8;
-  const std::byte* line = table_ + std::size_t{row} * place_.stride_bytes;
-  const RecordWords<const std::uint64_t> record{
-      reinterpret_cast<const std::uint64_t*>(line),
-      reinterpret_cast<const std::uint64_t*>(line + kLineBytes),
-      slot_bytes(place_.record_bytes) / 8};
-  const ReadOutcome outcome = read_at<MappedMemory>(record, commit, std::span(words).first(count));
-  if (outcome == ReadOutcome::kOk) std::memcpy(&out, words, sizeof(out));
-  return outcome;
+RecordWords<const std::uint64_t> words_of(const SectionPlace& place, const std::byte* table,
+                                          std::uint32_t row) noexcept {
+  const std::byte* line = table + std::size_t{row} * place.stride_bytes;
+  return {reinterpret_cast<const std::uint64_t*>(line),
+          reinterpret_cast<const std::uint64_t*>(line + kLineBytes),
+          slot_bytes(place.record_bytes) / 8};
+}
+
+std::uint32_t rows_ever_used(const SectionPlace& place, const std::byte* table) noexcept {
+  if (place.count == 0) return 0;
+  const auto& told = reinterpret_cast<const std::uint64_t*>(table)[1];
+  // Relaxed: `commit` was loaded with acquire before, so this covers every row of that commit.
+  const std::uint64_t used = MappedMemory::load(told, std::memory_order_relaxed);
+  return used == 0 || used > place.count ? place.count : static_cast<std::uint32_t>(used);
+}
+
+// Calls copy(row) for every row in use. With kAnyCommit a row that stays busy is left out and
+// counted; otherwise the walk ends at the first one, with false.
+template <class Copy>
+bool walk(std::uint32_t rows, std::uint64_t commit, std::uint32_t& busy_rows, Copy copy) noexcept {
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    ReadOutcome outcome = copy(row);
+    if (outcome == ReadOutcome::kBusy && commit != kAnyCommit) return false;
+    for (int i = 0; outcome == ReadOutcome::kBusy && i < kNewestTries; ++i) outcome = copy(row);
+    if (outcome == ReadOutcome::kBusy) ++busy_rows;
+  }
+  return true;
 }
 
 template <class Record>
-std::uint32_t TableCopy<Record>::rows_ever_used() const noexcept {
-  if (place_.count == 0) return 0;
-  const auto& told = reinterpret_cast<const std::uint64_t*>(table_)[1];
-  // Relaxed: `commit` was loaded with acquire before, so this covers every row of that commit.
-  const std::uint64_t used = MappedMemory::load(told, std::memory_order_relaxed);
-  return used == 0 || used > place_.count ? place_.count : static_cast<std::uint32_t>(used);
+std::size_t end_words_of(const SegmentLayout& layout, const SegmentSchema* schema) {
+  constexpr SectionId kSection = TableOf<Record>::kSection;
+  const std::size_t record_bytes = layout.place(kSection).record_bytes;
+  if (schema == nullptr || schema->unknown_fields(kSection).empty()) return 0;
+  return record_bytes <= sizeof(Record)
+             ? 0
+             : std::min((record_bytes - sizeof(Record)) / 8, kEndWordsMax);
+}
+
+}  // namespace
+
+// Copies a present row to the next free place; an item that is not there takes no place.
+template <class Record>
+ReadOutcome TableCopy<Record>::copy_row(std::uint32_t row, std::uint64_t commit) noexcept {
+  constexpr std::size_t kOwnWords = sizeof(Record) / 8;
+  std::uint64_t words[kOwnWords + kEndWordsMax];
+  const std::size_t count = std::min<std::size_t>(place_.record_bytes / 8, kOwnWords + end_words_);
+  // Zero beyond what the segment has: an engine of an older minor version knows fewer members.
+  std::fill(words + std::min(count, kOwnWords), words + kOwnWords, 0);
+  const ReadOutcome outcome =
+      read_at<MappedMemory>(words_of(place_, table_, row), commit, std::span(words).first(count));
+  if (outcome != ReadOutcome::kOk) return outcome;
+  Record& out = rows_[used_];
+  std::memcpy(static_cast<void*>(&out), words, sizeof(out));
+  if (!is_present(out)) return outcome;
+  out.identity.row = row;  // readers may index by it
+  std::copy_n(words + kOwnWords, end_words_,
+              ends_.begin() + static_cast<std::ptrdiff_t>(used_ * end_words_));
+  ++used_;
+  return outcome;
 }
 
 template <class Record>
 bool TableCopy<Record>::run(std::uint64_t commit, std::uint32_t& busy_rows) noexcept {
   used_ = 0;
-  const std::uint32_t end = rows_ever_used();
-  for (std::uint32_t row = 0; row < end; ++row) {
-    Record& out = rows_[used_];
-    ReadOutcome outcome = copy_row(row, commit, out);
-    if (outcome == ReadOutcome::kBusy && commit != kAnyCommit) return false;
-    for (int i = 0; outcome == ReadOutcome::kBusy && i < kNewestTries; ++i) {
-      outcome = copy_row(row, commit, out);
-    }
-    if (outcome == ReadOutcome::kBusy) ++busy_rows;
-    if (outcome != ReadOutcome::kOk || !is_present(out)) continue;
-    out.identity.row = row;  // readers may index by it
-    ++used_;
-  }
-  return true;
+  return walk(rows_ever_used(place_, table_), commit, busy_rows,
+              [&](std::uint32_t row) { return copy_row(row, commit); });
 }
 
-SnapshotCopy::SnapshotCopy(const SegmentLayout& layout, const std::byte* segment)
+template <class Record>
+void TableCopy<Record>::deliver_ends(std::vector<RawRows>& out) const {
+  if (end_words_ == 0) return;
+  const auto end = ends_.begin() + static_cast<std::ptrdiff_t>(used_ * end_words_);
+  out.push_back({TableOf<Record>::kSection, end_words_, {ends_.begin(), end}});
+}
+
+UnknownTableCopy::UnknownTableCopy(SectionId section, const SectionPlace& place,
+                                   const std::byte* segment)
+    : section_(section),
+      place_(place),
+      table_(segment + place.offset_bytes),
+      words_per_row_(place.record_bytes / 8),
+      words_(place.count * words_per_row_) {}
+
+bool UnknownTableCopy::run(std::uint64_t commit, std::uint32_t& busy_rows) noexcept {
+  used_ = 0;
+  const auto copy_row = [&](std::uint32_t row) {
+    const auto out = std::span(words_).subspan(used_ * words_per_row_, words_per_row_);
+    const ReadOutcome outcome = read_at<MappedMemory>(words_of(place_, table_, row), commit, out);
+    // Behind its identity an item has something that is not zero, as in the tables we know.
+    const auto item = out.subspan(sizeof(Identity) / 8);
+    const bool has_item = std::ranges::any_of(item, [](std::uint64_t word) { return word != 0; });
+    if (outcome == ReadOutcome::kOk && has_item) ++used_;
+    return outcome;
+  };
+  return walk(rows_ever_used(place_, table_), commit, busy_rows, copy_row);
+}
+
+void UnknownTableCopy::deliver(std::vector<RawRows>& out) const {
+  const auto end = words_.begin() + static_cast<std::ptrdiff_t>(used_ * words_per_row_);
+  out.push_back({section_, words_per_row_, {words_.begin(), end}});
+}
+
+SnapshotCopy::SnapshotCopy(const SegmentLayout& layout, const std::byte* segment,
+                           const SegmentSchema* schema)
     : hot_lines_(segment + layout.hot_lines_offset),
-      events_(layout.place(SectionId::kEvents), segment) {
+      events_(layout.place(SectionId::kEvents), segment),
+      history_(layout.place(SectionId::kHistory), segment) {
   for_each_table([&]<class Record>() {
-    std::get<TableCopy<Record>>(tables_) =
-        TableCopy<Record>(layout.place(TableOf<Record>::kSection), segment);
+    std::get<TableCopy<Record>>(tables_) = TableCopy<Record>(
+        layout.place(TableOf<Record>::kSection), segment, end_words_of<Record>(layout, schema));
   });
+  if (schema != nullptr) {
+    for (const SegmentSchema::Table& table : schema->unknown_tables()) {
+      unknown_tables_.emplace_back(table.id, layout.place(table.id), segment);
+    }
+  }
+  const SectionPlace& words = layout.place(SectionId::kLastWords);
+  if (words.record_bytes >= sizeof(LastWords)) last_words_ = segment + words.offset_bytes;
 }
 
 bool SnapshotCopy::copy_tables(std::uint64_t commit) noexcept {
@@ -73,6 +142,9 @@ bool SnapshotCopy::copy_tables(std::uint64_t commit) noexcept {
   for_each_table([&]<class Record>() {
     is_whole = is_whole && std::get<TableCopy<Record>>(tables_).run(commit, busy_rows_);
   });
+  for (UnknownTableCopy& table : unknown_tables_) {
+    is_whole = is_whole && table.run(commit, busy_rows_);
+  }
   return is_whole;
 }
 
@@ -89,6 +161,7 @@ void SnapshotCopy::run() noexcept {
     copy_tables(kAnyCommit);
   }
   copy_hot_lines();
+  copy_last_words();
 }
 
 std::uint64_t SnapshotCopy::load_hot(std::size_t offset_bytes) const noexcept {
@@ -112,6 +185,20 @@ void SnapshotCopy::copy_hot_lines() noexcept {
       load_hot(offsetof(HotLines, time_anchor.unix_minus_monotonic_ns));
 }
 
+void SnapshotCopy::copy_last_words() noexcept {
+  words_ = {};
+  if (last_words_ == nullptr) return;
+  std::uint64_t words[sizeof(LastWords) / 8];
+  const auto* from = reinterpret_cast<const std::uint64_t*>(last_words_);
+  // Pairs with the handler's store(release) of `written`, which is its last.
+  words[0] = MappedMemory::load(from[0], std::memory_order_acquire);
+  if (words[0] == 0) return;
+  for (std::size_t i = 1; i < std::size(words); ++i) {
+    words[i] = MappedMemory::load(from[i], MappedMemory::kWordLoad);
+  }
+  std::memcpy(static_cast<void*>(&words_), words, sizeof(words_));
+}
+
 void SnapshotCopy::deliver(Snapshot& snapshot) const {
   snapshot.consistent = consistent_;
   snapshot.commit = commit_;
@@ -126,10 +213,15 @@ void SnapshotCopy::deliver(Snapshot& snapshot) const {
   snapshot.heartbeat_monotonic_ns = hot_.heartbeat.monotonic_ns;
   snapshot.unix_minus_monotonic_ns =
       static_cast<std::int64_t>(hot_.time_anchor.unix_minus_monotonic_ns);
+  snapshot.last_words = words_;
+  snapshot.row_ends.clear();
+  snapshot.unknown_tables.clear();
   for_each_table([&]<class Record>() {
-    const auto present = std::get<TableCopy<Record>>(tables_).present();
-    snapshot.rows<Record>().assign(present.begin(), present.end());
+    const auto& table = std::get<TableCopy<Record>>(tables_);
+    snapshot.rows<Record>().assign(table.present().begin(), table.present().end());
+    table.deliver_ends(snapshot.row_ends);
   });
+  for (const UnknownTableCopy& table : unknown_tables_) table.deliver(snapshot.unknown_tables);
 }
 
 }  // namespace vitrine::shm

@@ -15,9 +15,10 @@
 #include <tuple>
 #include <vector>
 
-#include "shm/event_ring.h"
 #include "shm/protocol.h"
+#include "shm/record_ring.h"
 #include "shm/segment_layout_check.h"
+#include "shm/segment_schema.h"
 #include "shm/snapshot.h"
 
 namespace vitrine::shm {
@@ -27,22 +28,47 @@ template <class Record>
 class TableCopy {
  public:
   TableCopy() = default;
-  TableCopy(const SectionPlace& place, const std::byte* segment)
-      : place_(place), table_(segment + place.offset_bytes), rows_(place.count) {}
+  // `end_words`: words behind the record's own members that are copied too.
+  TableCopy(const SectionPlace& place, const std::byte* segment, std::size_t end_words)
+      : place_(place),
+        table_(segment + place.offset_bytes),
+        rows_(place.count),
+        end_words_(end_words),
+        ends_(place.count * end_words) {}
 
   // Copies the present rows at `commit`. With kAnyCommit rows that stay busy are left out and
   // counted; otherwise returns false at the first one.
   bool run(std::uint64_t commit, std::uint32_t& busy_rows) noexcept;
 
   std::span<const Record> present() const { return std::span(rows_).first(used_); }
+  // Adds the ends of the present rows, when the table has any.
+  void deliver_ends(std::vector<RawRows>& out) const;
 
  private:
-  std::uint32_t rows_ever_used() const noexcept;
-  ReadOutcome copy_row(std::uint32_t row, std::uint64_t commit, Record& out) const noexcept;
+  ReadOutcome copy_row(std::uint32_t row, std::uint64_t commit) noexcept;
 
   SectionPlace place_;
   const std::byte* table_ = nullptr;
   std::vector<Record> rows_;
+  std::size_t end_words_ = 0;
+  std::vector<std::uint64_t> ends_;
+  std::size_t used_ = 0;
+};
+
+// A table that only the segment's schema knows.
+class UnknownTableCopy {
+ public:
+  UnknownTableCopy(SectionId section, const SectionPlace& place, const std::byte* segment);
+
+  bool run(std::uint64_t commit, std::uint32_t& busy_rows) noexcept;
+  void deliver(std::vector<RawRows>& out) const;
+
+ private:
+  SectionId section_;
+  SectionPlace place_;
+  const std::byte* table_;
+  std::size_t words_per_row_;
+  std::vector<std::uint64_t> words_;
   std::size_t used_ = 0;
 };
 
@@ -51,7 +77,8 @@ class SnapshotCopy {
   static constexpr std::uint32_t kTriesMax = 64;
 
   SnapshotCopy() = default;
-  SnapshotCopy(const SegmentLayout& layout, const std::byte* segment);
+  // `schema`: what the segment has beyond the catalogue; null when nothing.
+  SnapshotCopy(const SegmentLayout& layout, const std::byte* segment, const SegmentSchema* schema);
 
   void run() noexcept;
   // Moves the last run's result into `snapshot`, all but what the reader itself knows.
@@ -59,21 +86,20 @@ class SnapshotCopy {
 
   std::uint64_t load_commit() const noexcept;
   const EventRing& events() const { return events_; }
+  const HistoryRing& history() const { return history_; }
 
  private:
-  using Tables =
-      std::tuple<TableCopy<EngineRecord>, TableCopy<DeviceRecord>, TableCopy<WorkerRecord>,
-                 TableCopy<MemoryRecord>, TableCopy<AllocationRecord>, TableCopy<QueueRecord>,
-                 TableCopy<JobRecord>, TableCopy<PartitionRecord>, TableCopy<CountersRecord>,
-                 TableCopy<BuffersRecord>>;
-
   bool copy_tables(std::uint64_t commit) noexcept;
   void copy_hot_lines() noexcept;
+  void copy_last_words() noexcept;
   std::uint64_t load_hot(std::size_t offset_bytes) const noexcept;
 
   const std::byte* hot_lines_ = nullptr;
+  const std::byte* last_words_ = nullptr;
   EventRing events_;
-  Tables tables_;
+  HistoryRing history_;
+  TableRecords::Each<TableCopy> tables_;
+  std::vector<UnknownTableCopy> unknown_tables_;
 
   bool consistent_ = false;
   std::uint64_t commit_ = 0;
@@ -81,6 +107,7 @@ class SnapshotCopy {
   std::uint32_t busy_rows_ = 0;
   std::uint64_t last_event_sequence_ = 0;
   HotLines hot_{};
+  LastWords words_;
 };
 
 }  // namespace vitrine::shm

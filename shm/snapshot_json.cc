@@ -40,6 +40,20 @@ void add_instant(json::object& out, std::string_view name, Instant instant, cons
   out[prefix + "age_seconds"] = instant.is_set() ? seconds(clock.age_ns(instant)) : nullptr;
 }
 
+// The last bucket has no bound: null.
+json::value buckets(const Histogram& histogram) {
+  json::array out;
+  for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
+    json::object bucket;
+    bucket["le_seconds"] = i < Histogram::kBoundsNs.size()
+                               ? seconds(static_cast<std::int64_t>(Histogram::kBoundsNs[i]))
+                               : json::value(nullptr);
+    bucket["count"] = histogram.counts[i];
+    out.push_back(std::move(bucket));
+  }
+  return out;
+}
+
 json::value value_of(const Field& field, std::span<const std::byte> record) {
   switch (field.type) {
     case FieldType::kU32:
@@ -60,6 +74,8 @@ json::value value_of(const Field& field, std::span<const std::byte> record) {
       const auto* bytes = reinterpret_cast<const char*>(record.data() + field.offset_bytes);
       return text_or_null({bytes, strnlen(bytes, field.size_bytes)});
     }
+    case FieldType::kHistogram:
+      return buckets(number_at<Histogram>(field, record));
     case FieldType::kInstant:
     case FieldType::kReserved:
       break;
@@ -106,11 +122,30 @@ void add_life(json::object& out, const Observation& observation) {
   out["name_linked"] = is_known ? json::value(observation.liveness.name_linked) : nullptr;
 }
 
+// Adds what lies behind the record's own members, as the segment's schema names it.
+void add_extra(json::object& out, std::span<const std::byte> ends, std::size_t record_bytes,
+               const std::vector<Field>& unknown_fields, const Snapshot& clock) {
+  std::vector<Field> fields;
+  for (Field field : unknown_fields) {
+    field.offset_bytes -= static_cast<std::uint32_t>(record_bytes);
+    if (field.offset_bytes + std::size_t{field.size_bytes} <= ends.size()) fields.push_back(field);
+  }
+  for (auto& member : fields_to_json(fields, ends, clock)) {
+    out.emplace(member.key(), std::move(member.value()));  // names of the catalogue stay
+  }
+}
+
 template <class Record>
-json::object single_row(const Snapshot& snapshot) {
+json::object row_object(const Observation& observation, const Snapshot& snapshot,
+                        std::size_t index) {
   const auto& rows = snapshot.rows<Record>();
-  return fields_to_json(TableOf<Record>::kFields,
-                        std::as_bytes(std::span(rows).first(rows.empty() ? 0 : 1)), snapshot);
+  if (index >= rows.size()) return fields_to_json(TableOf<Record>::kFields, {}, snapshot);
+  json::object out = record_to_json(rows[index], snapshot);
+  if (observation.identity.schema != nullptr) {
+    add_extra(out, snapshot.extra_of<Record>(index), sizeof(Record),
+              observation.identity.schema->unknown_fields(TableOf<Record>::kSection), snapshot);
+  }
+  return out;
 }
 
 json::object engine_object(const Observation& observation, const Snapshot& snapshot) {
@@ -119,24 +154,48 @@ json::object engine_object(const Observation& observation, const Snapshot& snaps
   engine["reason"] = text_or_null(observation.verdict.reason);
   add_life(engine, observation);
   add_identity(engine, observation);
-  for (auto& member : single_row<EngineRecord>(snapshot)) {
+  const LastWords& words = snapshot.last_words;
+  engine["last_words"] =
+      words.written == 0
+          ? json::value(nullptr)
+          : json::value(fields_to_json(std::span(kLastWordsFields).subspan(1),
+                                       std::as_bytes(std::span(&words, 1)), snapshot));
+  for (auto& member : row_object<EngineRecord>(observation, snapshot, 0)) {
     engine.insert_or_assign(member.key(), std::move(member.value()));
   }
   return engine;
 }
 
 template <class Record>
-json::value table_value(const Snapshot& snapshot) {
-  constexpr SectionId kSection = TableOf<Record>::kSection;
-  if constexpr (kSection == SectionId::kMemory || kSection == SectionId::kBuffers) {
-    return single_row<Record>(snapshot);
+json::value table_value(const Observation& observation, const Snapshot& snapshot) {
+  if constexpr (has_one_row(TableOf<Record>::kSection)) {
+    return row_object<Record>(observation, snapshot, 0);
   } else {
     json::array rows;
     rows.reserve(snapshot.rows<Record>().size());
-    for (const Record& row : snapshot.rows<Record>()) {
-      rows.push_back(record_to_json(row, snapshot));
+    for (std::size_t i = 0; i < snapshot.rows<Record>().size(); ++i) {
+      rows.push_back(row_object<Record>(observation, snapshot, i));
     }
     return rows;
+  }
+}
+
+bool is_wanted(std::string_view table, std::span<const std::string> sections) {
+  return sections.empty() || std::ranges::find(sections, table) != sections.end();
+}
+
+// Tables that only the segment's schema knows, under the names that it gives them.
+void add_unknown_tables(json::object& out, const Observation& observation, const Snapshot& snapshot,
+                        std::span<const std::string> sections) {
+  if (observation.identity.schema == nullptr) return;
+  for (const SegmentSchema::Table& table : observation.identity.schema->unknown_tables()) {
+    const auto found = std::ranges::find(snapshot.unknown_tables, table.id, &RawRows::section);
+    if (found == snapshot.unknown_tables.end() || !is_wanted(table.name, sections)) continue;
+    json::array rows;
+    for (std::size_t i = 0; i < found->count(); ++i) {
+      rows.push_back(fields_to_json(table.fields, found->row(i), snapshot));
+    }
+    out.emplace(table.name, std::move(rows));
   }
 }
 
@@ -182,10 +241,10 @@ json::object to_json(const Observation& observation, std::span<const std::string
   out["engine"] = engine_object(observation, snapshot);
   for_each_table([&]<class Record>() {
     constexpr std::string_view kName = TableOf<Record>::kName;
-    const bool is_wanted = sections.empty() || std::ranges::find(sections, kName) != sections.end();
-    if (TableOf<Record>::kSection == SectionId::kEngine || !is_wanted) return;
-    out[kName] = table_value<Record>(snapshot);
+    if (TableOf<Record>::kSection == SectionId::kEngine || !is_wanted(kName, sections)) return;
+    out[kName] = table_value<Record>(observation, snapshot);
   });
+  add_unknown_tables(out, observation, snapshot, sections);
   return out;
 }
 

@@ -9,11 +9,14 @@
 //          transaction become one publish, which the protocol requires.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
+#include "shm/extra_field.h"
 #include "shm/layout.h"
 #include "shm/protocol.h"
 
@@ -23,7 +26,12 @@ template <class Record>
 class TableWriter {
  public:
   TableWriter() = default;
-  explicit TableWriter(std::uint32_t count) : rows_(count), is_touched_(count, 0) {
+  // `extra_bytes`: what the engine's own fields add to each row.
+  TableWriter(std::uint32_t count, std::uint32_t extra_bytes)
+      : rows_(count),
+        extra_words_(extra_bytes / 8),
+        extras_(count * extra_words_),
+        is_touched_(count, 0) {
     touched_.reserve(count);
     for (std::uint32_t row = 0; row < count; ++row) rows_[row].identity.row = row;
   }
@@ -52,6 +60,11 @@ class TableWriter {
     return rows_[row];
   }
 
+  std::span<std::uint64_t> edit_extra(std::uint32_t row) {
+    edit(row);
+    return extra_of(row);
+  }
+
   // Publishes every touched row as part of transaction `stamp`.
   bool flush(std::uint64_t stamp) noexcept {
     const bool has_touched = !touched_.empty();
@@ -66,10 +79,17 @@ class TableWriter {
   }
 
  private:
+  static constexpr std::size_t kOwnWords = sizeof(Record) / 8;
+
+  std::span<std::uint64_t> extra_of(std::uint32_t row) {
+    return std::span(extras_).subspan(row * extra_words_, extra_words_);
+  }
+
   RecordWords<std::uint64_t> words_of(std::uint32_t row) const {
-    std::byte* record = section_ + row * record_stride_bytes(sizeof(Record));
+    const std::size_t record_bytes = (kOwnWords + extra_words_) * 8;
+    std::byte* record = section_ + row * record_stride_bytes(record_bytes);
     return {reinterpret_cast<std::uint64_t*>(record),
-            reinterpret_cast<std::uint64_t*>(record + kLineBytes), slot_bytes(sizeof(Record)) / 8};
+            reinterpret_cast<std::uint64_t*>(record + kLineBytes), slot_bytes(record_bytes) / 8};
   }
 
   // Stored before the row's head, which readers load after `commit`: whoever sees a commit sees
@@ -85,14 +105,17 @@ class TableWriter {
   }
 
   void publish_row(std::uint32_t row) noexcept {
-    std::uint64_t words[sizeof(Record) / 8];
+    std::uint64_t words[kOwnWords + kExtraBytesMax / 8];
     std::memcpy(words, &rows_[row], sizeof(Record));
-    publish<MappedMemory>(words_of(row), words);
+    std::ranges::copy(extra_of(row), words + kOwnWords);
+    publish<MappedMemory>(words_of(row), std::span(words).first(kOwnWords + extra_words_));
   }
 
   std::byte* section_ = nullptr;
   std::uint32_t used_ = 0;  // rows up to the highest that was ever touched
   std::vector<Record> rows_;
+  std::size_t extra_words_ = 0;
+  std::vector<std::uint64_t> extras_;
   std::vector<std::uint8_t> is_touched_;
   std::vector<std::uint32_t> touched_;
 };

@@ -14,6 +14,7 @@ std::string queues_section(const View& view) {
                    {"MOST", Align::kRight},
                    {"OLDEST", Align::kRight}});
   for (const shm::QueueRecord& queue : view.snapshot().rows<shm::QueueRecord>()) {
+    if (queue.priority != shm::Priority::kUnknown) continue;  // counted in the queue's own row
     table.add_row({cell(shm::word(queue.name)), cell(std::to_string(queue.depth)),
                    cell(queue.capacity == 0 ? "-" : std::to_string(queue.capacity)),
                    cell(amount_bar(queue.depth, queue.capacity, kBarColumns, view.style().charset)),

@@ -240,7 +240,7 @@ TEST_CASE("a writer goes on under its name when that was removed") {
   const auto note = [&](std::uint32_t workers) {
     Transaction transaction = writer.begin();
     transaction.edit<EngineRecord>().workers = workers;
-    transaction.append({});
+    transaction.append(Event{});
   };
   note(1);
   std::mutex state_mutex;
@@ -271,7 +271,7 @@ TEST_CASE("a writer survives the loss of its pages and shows the same state agai
     Transaction transaction = writer.begin();
     transaction.edit<EngineRecord>().workers = workers;
     transaction.recycle<JobRecord>(workers).state = JobState::kRunning;
-    transaction.append({});
+    transaction.append(Event{});
   };
   note(1);
   note(2);

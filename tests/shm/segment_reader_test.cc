@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "shm/clock.h"
+#include "shm/schema_text.h"
 #include "shm/segment_layout_check.h"
 #include "tests/shm/small_segment.h"
 
@@ -111,7 +112,9 @@ TEST_CASE("An attached segment tells whose it is") {
   CHECK(identity.incarnation == writer.incarnation());
   CHECK(identity.pid == static_cast<std::uint64_t>(::getpid()));
   CHECK(identity.boot_id == boot_id());
-  CHECK(identity.layout_hash == layout_hash());
+  CHECK(identity.schema_hash == schema_hash(schema_text()));
+  CHECK(identity.schema_text == schema_text());
+  CHECK(identity.schema == nullptr);
   CHECK(identity.event_capacity == 64);
   CHECK(reader.liveness().lock_held);
   CHECK(reader.liveness().name_linked);

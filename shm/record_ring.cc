@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shm/event_ring.h"
+#include "shm/record_ring.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,38 +8,43 @@
 
 namespace vitrine::shm {
 
-std::uint64_t EventRing::load_head(std::memory_order order) const noexcept {
+template <class Entry>
+std::uint64_t RecordRing<Entry>::load_head(std::memory_order order) const noexcept {
   return MappedMemory::load(*reinterpret_cast<const std::uint64_t*>(ring_), order);
 }
 
-const std::uint64_t* EventRing::words_of(std::uint64_t sequence) const noexcept {
+template <class Entry>
+const std::uint64_t* RecordRing<Entry>::words_of(std::uint64_t sequence) const noexcept {
   const std::size_t slot = (sequence - 1) % place_.count;
   return reinterpret_cast<const std::uint64_t*>(ring_ + kLineBytes + slot * place_.stride_bytes);
 }
 
-Event EventRing::copy(std::uint64_t sequence) const noexcept {
-  std::uint64_t words[sizeof(Event) / 8] = {};
+template <class Entry>
+Entry RecordRing<Entry>::copy(std::uint64_t sequence) const noexcept {
+  std::uint64_t words[sizeof(Entry) / 8] = {};
   const std::uint64_t* from = words_of(sequence);
-  const std::size_t count = std::min<std::size_t>(place_.record_bytes, sizeof(Event)) / 8;
+  const std::size_t count = std::min<std::size_t>(place_.record_bytes, sizeof(Entry)) / 8;
   for (std::size_t i = 0; i < count; ++i) {
     words[i] = MappedMemory::load(from[i], MappedMemory::kWordLoad);
   }
-  Event event;
-  std::memcpy(&event, words, sizeof(event));
-  return event;
+  Entry entry;
+  std::memcpy(static_cast<void*>(&entry), words, sizeof(entry));
+  return entry;
 }
 
-// The slot after the one that the writer may be filling holds an old event, or none. A later one
+// The slot after the one that the writer may be filling holds an old entry, or none. A later one
 // means that `head` is not what the writer left.
-bool EventRing::is_head_behind(std::uint64_t head) const noexcept {
+template <class Entry>
+bool RecordRing<Entry>::is_head_behind(std::uint64_t head) const noexcept {
   if (place_.count < 3 || copy(head + 2).sequence <= head) return false;
   MappedMemory::fence(std::memory_order_acquire);
   return load_head(std::memory_order_relaxed) == head;
 }
 
-EventRing::Range EventRing::copy_after(std::uint64_t sequence, std::uint64_t commit,
-                                       std::span<Event> out) const noexcept {
-  // With `head` events appended the writer may already be overwriting event head + 1 - count.
+template <class Entry>
+typename RecordRing<Entry>::Range RecordRing<Entry>::copy_after(
+    std::uint64_t sequence, std::uint64_t commit, std::span<Entry> out) const noexcept {
+  // With `head` entries appended the writer may already be overwriting entry head + 1 - count.
   const auto oldest_at = [count = place_.count](std::uint64_t head) {
     return head >= count ? head - count + 2 : std::uint64_t{1};
   };
@@ -59,7 +64,7 @@ EventRing::Range EventRing::copy_after(std::uint64_t sequence, std::uint64_t com
   range.missed = first + range.skipped - (sequence + 1);
   bool is_committed = true;
   for (std::size_t i = range.skipped; i < copied; ++i) {
-    // Every event up to head is whole, also those of a transaction that is still open.
+    // Every entry up to head is whole, also those of a transaction that is still open.
     range.is_damaged |= out[i].sequence != first + i;
     is_committed &= out[i].stamp <= commit;
     if (is_committed) ++range.count;
@@ -67,7 +72,8 @@ EventRing::Range EventRing::copy_after(std::uint64_t sequence, std::uint64_t com
   return range;
 }
 
-std::uint64_t EventRing::newest_at(std::uint64_t commit) const noexcept {
+template <class Entry>
+std::uint64_t RecordRing<Entry>::newest_at(std::uint64_t commit) const noexcept {
   if (place_.count == 0) return 0;
   const std::uint64_t head = load_head(std::memory_order_acquire);
   const std::uint64_t kept = std::min<std::uint64_t>(head, place_.count - 1);
@@ -78,5 +84,8 @@ std::uint64_t EventRing::newest_at(std::uint64_t commit) const noexcept {
   }
   return sequence;
 }
+
+template class RecordRing<Event>;
+template class RecordRing<HistorySample>;
 
 }  // namespace vitrine::shm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shm/event_ring.h"
+#include "shm/record_ring.h"
 
 #include <atomic>
 #include <thread>

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// RingWriter: the writer's side of a ring (shm/record_ring.h).
+//
+// Writer   append() stores an entry and then moves `head`; readers take it once its transaction
+//          has ended.
+// Threads  one at a time, like SegmentWriter.
+// Crash    an entry is overwritten only after `head` said that it may be, so readers of the old
+//          one drop it.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "shm/layout.h"
+#include "shm/protocol.h"
+
+namespace vitrine::shm {
+
+template <class Entry>
+class RingWriter {
+ public:
+  RingWriter() = default;
+  explicit RingWriter(std::uint32_t count) : count_(count) {}
+
+  // Goes on in `section`, the ring's first byte in a segment of zeros, with the entries that the
+  // ring has now. One that was lost with its page keeps its place, so that followers stay in step;
+  // it then belongs to transaction `commit`.
+  void move_to(std::byte* section, std::uint64_t commit) {
+    const std::uint64_t* const old_entries = entries_;
+    head_ = reinterpret_cast<std::uint64_t*>(section);
+    entries_ = reinterpret_cast<std::uint64_t*>(section + kLineBytes);
+    const std::uint64_t kept = appended_ < count_ ? appended_ : count_;
+    for (std::uint64_t i = appended_ - kept; i < appended_; ++i) {
+      Entry entry;
+      std::memcpy(static_cast<void*>(&entry), old_entries + i % count_ * kEntryWords,
+                  sizeof(entry));
+      if (entry.sequence != i + 1) {
+        entry = Entry{};
+        entry.stamp = commit;
+        entry.sequence = i + 1;
+      }
+      write(entry);
+    }
+    MappedMemory::store(*head_, appended_, std::memory_order_release);
+  }
+
+  // Fills in stamp and sequence.
+  void append(Entry entry, std::uint64_t stamp) noexcept {
+    entry.stamp = stamp;
+    entry.sequence = ++appended_;
+    MappedMemory::fence(std::memory_order_release);  // pairs with the reader's second look at head
+    write(entry);
+    // Pairs with the reader's load(acquire) of head.
+    MappedMemory::store(*head_, appended_, std::memory_order_release);
+  }
+
+ private:
+  static constexpr std::size_t kEntryWords = sizeof(Entry) / 8;
+
+  void write(const Entry& entry) noexcept {
+    std::uint64_t words[kEntryWords];
+    std::memcpy(words, &entry, sizeof(entry));
+    std::uint64_t* const slot = entries_ + (entry.sequence - 1) % count_ * kEntryWords;
+    for (std::size_t i = 0; i < kEntryWords; ++i) {
+      MappedMemory::store(slot[i], words[i], MappedMemory::kWordStore);
+    }
+  }
+
+  std::uint32_t count_ = 0;
+  std::uint64_t appended_ = 0;
+  std::uint64_t* head_ = nullptr;
+  std::uint64_t* entries_ = nullptr;
+};
+
+}  // namespace vitrine::shm
