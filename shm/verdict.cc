@@ -50,6 +50,17 @@ std::string longest_step_text(const Snapshot& snapshot) {
          " for " + duration_text(static_cast<std::uint64_t>(age_ns));
 }
 
+// What a signal handler left behind; empty when it left nothing.
+std::string last_words_text(const LastWords& words) {
+  if (words.written == 0) return "";
+  std::string text = ", struck by signal " + std::to_string(words.signal) + " in thread " +
+                     std::string(words.thread.view());
+  if (words.job.value == 0) return text;
+  text += " at " + std::string(word(words.stage)) + " of job " + std::to_string(words.job.value);
+  if (words.partition.is_set()) text += " partition " + std::to_string(words.partition.number());
+  return text;
+}
+
 Verdict judge_gone(const Evidence& evidence) {
   const Snapshot& snapshot = evidence.snapshot;
   const std::string when = duration_text(snapshot.heartbeat_age_ns) + " ago";
@@ -58,13 +69,43 @@ Verdict judge_gone(const Evidence& evidence) {
                                       std::to_string(snapshot.exit_code) + ", " + when +
                                       signal_text(snapshot)};
   }
-  return {VerdictWord::kDead,
-          process_text(evidence.identity) + " ended without saying so; last sign of life " + when +
-              ", then " + std::string(word(snapshot.life)) + signal_text(snapshot) + ", " +
-              activity_text(snapshot) + longest_step_text(snapshot)};
+  const std::string last_words = last_words_text(snapshot.last_words);
+  const std::string end_text = last_words.empty() ? signal_text(snapshot) : last_words;
+  return {VerdictWord::kDead, process_text(evidence.identity) +
+                                  " ended without saying so; last sign of life " + when +
+                                  ", then " + std::string(word(snapshot.life)) + end_text + ", " +
+                                  activity_text(snapshot) + longest_step_text(snapshot)};
 }
 
-Verdict judge_hung(const Evidence& evidence) {
+// The thread that has overrun its step's limit by most; null when none has.
+const ThreadRecord* overdue_thread(const Snapshot& snapshot) {
+  const ThreadRecord* worst = nullptr;
+  std::int64_t worst_overrun_ns = 0;
+  for (const ThreadRecord& thread : snapshot.rows<ThreadRecord>()) {
+    if (thread.limit_ns == 0 || !thread.since.is_set()) continue;
+    const std::int64_t age_ns = snapshot.age_ns(thread.since);
+    if (age_ns < 0 || static_cast<std::uint64_t>(age_ns) <= thread.limit_ns) continue;
+    const std::int64_t overrun_ns = age_ns - static_cast<std::int64_t>(thread.limit_ns);
+    if (worst != nullptr && overrun_ns <= worst_overrun_ns) continue;
+    worst = &thread;
+    worst_overrun_ns = overrun_ns;
+  }
+  return worst;
+}
+
+Verdict judge_overdue(const ThreadRecord& thread, const Snapshot& snapshot) {
+  std::string reason = "thread " + std::string(thread.name.view()) + " has been in step " +
+                       std::string(thread.step.view()) + " for " +
+                       duration_text(static_cast<std::uint64_t>(snapshot.age_ns(thread.since))) +
+                       ", its limit is " + duration_text(thread.limit_ns);
+  if (thread.job.value != 0) reason += "; job " + std::to_string(thread.job.value);
+  if (thread.partition.is_set()) {
+    reason += " partition " + std::to_string(thread.partition.number());
+  }
+  return {VerdictWord::kHung, reason};
+}
+
+Verdict judge_still(const Evidence& evidence) {
   return {VerdictWord::kHung,
           process_text(evidence.identity) + " is there, but its heartbeat has stood at " +
               std::to_string(evidence.snapshot.heartbeat) + " for " +
@@ -89,7 +130,10 @@ Verdict judge(const Evidence& evidence) {
   if (snapshot.life == EngineLife::kClosed || !evidence.liveness.lock_held) {
     return judge_gone(evidence);
   }
-  if (evidence.heartbeat.stands()) return judge_hung(evidence);
+  if (evidence.heartbeat.stands()) return judge_still(evidence);
+  if (const ThreadRecord* thread = overdue_thread(snapshot)) {
+    return judge_overdue(*thread, snapshot);
+  }
   if (snapshot.life == EngineLife::kStarting || snapshot.life == EngineLife::kUnknown) {
     return {VerdictWord::kStarting, process_text(evidence.identity) + " is not ready yet"};
   }

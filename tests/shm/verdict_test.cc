@@ -38,6 +38,16 @@ struct Case {
     heartbeat.observe(snapshot, snapshot.taken_monotonic_ns);
   }
   void stop_heart() { look_after(4 * kIntervalNs); }
+  void add_thread(std::string_view name, std::int64_t age_seconds, std::uint64_t limit_seconds) {
+    ThreadRecord thread;
+    thread.name = name;
+    thread.step = std::string_view("proving");
+    thread.since = Instant{kStartNs - static_cast<std::uint64_t>(age_seconds * 1'000'000'000)};
+    thread.limit_ns = limit_seconds * 1'000'000'000;
+    thread.job = Id{12};
+    thread.partition = Index::of(3);
+    snapshot.rows<ThreadRecord>().push_back(thread);
+  }
   void work() { snapshot.rows<WorkerRecord>()[1].state = WorkerState::kProving; }
 
   Verdict judge() const { return shm::judge({identity, snapshot, liveness, heartbeat}); }
@@ -87,6 +97,34 @@ const Expectation kExpectations[] = {
        c.stop_heart();
      },
      VerdictWord::kHung, "stood at 10 for 400ms", 6},
+    {"hung in a step, while degraded",
+     [](Case& c) {
+       c.snapshot.life = EngineLife::kDegraded;
+       c.add_thread("worker-0", 50, 60);
+       c.add_thread("worker-1", 75, 60);
+     },
+     VerdictWord::kHung,
+     "thread worker-1 has been in step proving for 1m15s, its limit is 1m00s; job 12 partition 3",
+     6},
+    {"a step within its limit", [](Case& c) { c.add_thread("worker-0", 60, 60); },
+     VerdictWord::kIdle, "no work", 0},
+    {"a step without a limit", [](Case& c) { c.add_thread("worker-0", 1'000'000, 0); },
+     VerdictWord::kIdle, "no work", 0},
+    {"a step that begins in the future", [](Case& c) { c.add_thread("worker-0", -5, 1); },
+     VerdictWord::kIdle, "no work", 0},
+    {"dead, in an overdue step, struck down",
+     [](Case& c) {
+       c.add_thread("worker-1", 75, 60);
+       c.liveness.lock_held = false;
+       c.snapshot.last_words.written = 1;
+       c.snapshot.last_words.signal = 11;
+       c.snapshot.last_words.thread = std::string_view("worker-1");
+       c.snapshot.last_words.job = Id{12};
+       c.snapshot.last_words.partition = Index::of(3);
+       c.snapshot.last_words.stage = PartitionStage::kGpuProving;
+     },
+     VerdictWord::kDead,
+     "struck by signal 11 in thread worker-1 at gpu_proving of job 12 partition 3", 4},
     {"dead, in mid-work, after a signal",
      [](Case& c) {
        c.work();
