@@ -36,6 +36,8 @@ struct Configuration {
   std::optional<std::uint64_t> memory_budget_bytes;  // none: what is there, less the margin
   std::uint64_t memory_safety_margin_bytes = std::uint64_t{512} << 20;
   std::uint64_t drain_timeout_ns = 25'000'000'000;
+  // How long a thread may be at one step before the engine counts as hung; zero: for ever.
+  std::uint64_t step_limit_ns = 3'600'000'000'000;
 
   std::filesystem::path segment;  // empty: the default place of the instance
   std::uint32_t shm_mode = 0640;
@@ -52,6 +54,13 @@ struct Configuration {
   std::string log_format = "text";
 
   std::vector<CircuitConfiguration> circuits;
+};
+
+// A setting as it is shown: its name, the value in effect, and where that came from.
+struct SettingInEffect {
+  std::string name;
+  std::string value;
+  std::string origin;
 };
 
 // Rows of the status plane that limit a configuration: two allocations for a circuit.

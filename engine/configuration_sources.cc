@@ -288,14 +288,25 @@ bool is_bare(const std::string& text) {
   return text == "true" || text == "false" || is_number;
 }
 
+std::array<std::pair<const char*, std::string>, 4> shown_keys(const CircuitConfiguration& circuit) {
+  return {{{"zkey", circuit.zkey.string()},
+           {"kind", circuit.kind},
+           {"insecure", circuit.insecure ? "true" : "false"},
+           {"keep_resident", circuit.keep_resident ? "true" : "false"}}};
+}
+
 }  // namespace
+
+std::string LoadedConfiguration::origin_of(const std::string& setting) const {
+  const auto origin = origins.find(setting);
+  return origin == origins.end() ? "default" : shm::printable_text(origin->second);
+}
 
 std::string LoadedConfiguration::to_toml() const {
   const auto line = [this](std::string_view key, const std::string& value,
                            const std::string& setting) {
-    const auto origin = origins.find(setting);
     return std::string(key) + " = " + (is_bare(value) ? value : toml_string(value)) + "  # " +
-           (origin == origins.end() ? "default" : shm::printable_text(origin->second)) + "\n";
+           origin_of(setting) + "\n";
   };
   std::string text = "[engine]\n";
   for (const Setting& setting : settings()) {
@@ -303,16 +314,26 @@ std::string LoadedConfiguration::to_toml() const {
   }
   for (const CircuitConfiguration& circuit : configuration.circuits) {
     text += "\n[circuit." + toml_string(circuit.id) + "]\n";
-    const std::pair<const char*, std::string> keys[] = {
-        {"zkey", circuit.zkey.string()},
-        {"kind", circuit.kind},
-        {"insecure", circuit.insecure ? "true" : "false"},
-        {"keep_resident", circuit.keep_resident ? "true" : "false"}};
-    for (const auto& [key, value] : keys) {
+    for (const auto& [key, value] : shown_keys(circuit)) {
       text += line(key, value, circuit_setting(circuit.id, key));
     }
   }
   return text;
+}
+
+std::vector<SettingInEffect> LoadedConfiguration::in_effect() const {
+  std::vector<SettingInEffect> list;
+  for (const Setting& setting : settings()) {
+    const std::string name(setting.name);
+    list.push_back({name, setting.show(configuration), origin_of(name)});
+  }
+  for (const CircuitConfiguration& circuit : configuration.circuits) {
+    for (const auto& [key, value] : shown_keys(circuit)) {
+      const std::string name = circuit_setting(circuit.id, key);
+      list.push_back({name, value, origin_of(name)});
+    }
+  }
+  return list;
 }
 
 Result<LoadedConfiguration> load_configuration(const ConfigurationRequest& request) {

@@ -39,8 +39,12 @@ struct LoadedConfiguration {
   // By setting, or circuit.ID.KEY; "default" when absent.
   std::map<std::string, std::string> origins;
 
+  [[nodiscard]] std::string origin_of(const std::string& setting) const;
+
   // TOML with each value's origin.
   [[nodiscard]] std::string to_toml() const;
+  // The same as a list; a circuit's keys are called circuit.ID.KEY.
+  [[nodiscard]] std::vector<SettingInEffect> in_effect() const;
 };
 
 [[nodiscard]] Result<LoadedConfiguration> load_configuration(const ConfigurationRequest& request);

@@ -154,6 +154,10 @@ void update_peaks(EngineModel& model) {
   QueuePeaks& peaks = model.peaks;
   peaks.jobs = std::max(peaks.jobs, model.waiting_jobs());
   peaks.synthesis = std::max(peaks.synthesis, model.in_stage(PartitionStage::kPending));
+  peaks.synthesizing = std::max(peaks.synthesizing, model.in_stage(PartitionStage::kSynthesizing));
+  std::uint32_t in_kernels = 0;
+  for (const Device& device : model.devices) in_kernels += device.in_kernels != nullptr;
+  peaks.kernels = std::max(peaks.kernels, in_kernels);
   peaks.device = std::max(peaks.device, static_cast<std::uint32_t>(model.device_queue.size()));
 }
 

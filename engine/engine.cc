@@ -12,6 +12,7 @@
 #include "engine/heartbeat.h"
 #include "engine/job_lifecycle.h"
 #include "engine/key_loader.h"
+#include "engine/last_words.h"
 #include "engine/status_records.h"
 #include "engine/synthesis_stage.h"
 #include "engine/worker.h"
@@ -61,6 +62,7 @@ struct Engine::Parts {
   EngineOptions options;
   std::unique_ptr<kernels::ThreadPool> pool;
   std::unique_ptr<EngineState> state;
+  std::unique_ptr<LastWordsPlace> last_words;
   std::unique_ptr<Heartbeat> heartbeat;
   std::vector<std::thread> stages;
   std::atomic<JobId> last_id{0};
@@ -72,13 +74,17 @@ struct Engine::Parts {
 
 void Engine::Parts::start_threads() {
   heartbeat = std::make_unique<Heartbeat>(*state);
-  stages.emplace_back([this] { run_key_loader(*state, *pool); });
+  // Rows as make_model() has added them.
+  ThreadRow row = 0;
+  stages.emplace_back([this, row] { run_key_loader(*state, row, *pool); });
   Backend* backend = state->look([](EngineModel& model) { return model.devices[0].backend.get(); });
   for (std::uint32_t i = 0; i < options.configuration.synthesis_concurrency; ++i) {
-    stages.emplace_back([this, backend] { run_synthesis(*state, *backend, *pool); });
+    ++row;
+    stages.emplace_back([this, row, backend] { run_synthesis(*state, row, *backend, *pool); });
   }
   for (std::uint32_t i = 0; i < options.configuration.workers_per_device; ++i) {
-    stages.emplace_back([this, i] { run_worker(*state, i, *pool); });
+    ++row;
+    stages.emplace_back([this, i, row] { run_worker(*state, {i, row}, *pool); });
   }
 }
 
@@ -103,9 +109,11 @@ Engine::Started Engine::start(EngineOptions options) {
   parts->last_id = first_job_id(shm::unix_ns());
   parts->state = std::make_unique<EngineState>(std::move(publication->writer), std::move(*model),
                                                parts->options.journal);
+  parts->last_words = std::make_unique<LastWordsPlace>(parts->state->writer());
   parts->state->change([&](Change& change) {
     EngineModel& known = change.model();
     change.publish().started(known);
+    change.publish().settings(parts->options.settings);
     if (known.backend_fallbacks > 0) change.publish().backend_fell_back();
     if (!publication->not_shared.empty()) change.degrade(publication->not_shared);
     for (Circuit& circuit : known.keys.circuits()) judge_circuit(change, circuit);
@@ -257,6 +265,8 @@ void Engine::close(int exit_code) {
 }
 
 void Engine::close_unfinished(int exit_code) { show_closed(*parts_->state, exit_code); }
+
+void Engine::note_signal(int signal) { parts_->state->writer().note_signal(signal); }
 
 bool Engine::is_shared() const { return parts_->state->writer().is_shared(); }
 const std::string& Engine::why_not_shared() const { return parts_->not_shared; }

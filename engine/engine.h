@@ -29,8 +29,9 @@ struct EngineOptions {
   shm::Capacity capacity;
   std::filesystem::path api_socket;  // shown in the segment; empty: none
   enum class SegmentEnd { kKeep, kRemove } segment_end = SegmentEnd::kKeep;
-  std::shared_ptr<Backend> backend;  // instead of the configured one
-  Journal* journal = nullptr;        // outlives the engine
+  std::shared_ptr<Backend> backend;       // instead of the configured one
+  Journal* journal = nullptr;             // outlives the engine
+  std::vector<SettingInEffect> settings;  // to be shown
 };
 
 struct JobStatus {
@@ -85,6 +86,9 @@ class Engine {
   // The same when drain() answered false: the threads go on until the process ends, which must be
   // at once.
   void close_unfinished(int exit_code);
+
+  // Shows a signal that the process has taken.
+  void note_signal(int signal);
 
   [[nodiscard]] bool is_shared() const;
   // Why the segment is in private memory since the start; empty when it is not.

@@ -61,6 +61,23 @@ void add_devices(EngineModel& model, const EngineOptions& options, unsigned thre
   }
 }
 
+// In the order of Engine's threads: see ThreadRows.
+void add_threads(EngineModel& model) {
+  const auto add = [&model](std::string name) -> ThreadState& {
+    ThreadState& thread = model.threads.emplace_back();
+    thread.name = std::move(name);
+    thread.since = model.facts.started;
+    return thread;
+  };
+  add("key-loader");
+  for (std::uint32_t i = 0; i < model.facts.synthesis_limit; ++i) {
+    add("synthesis-" + std::to_string(i));
+  }
+  for (const Worker& worker : model.workers) {
+    add("worker-" + std::to_string(worker.number)).worker = worker.number;
+  }
+}
+
 void fill_facts(EngineModel& model, const Configuration& configuration) {
   const BackendChoice choice = choose_backend(configuration.backend, probe_gpu());
   model.facts.requested_backend = choice.requested;
@@ -70,6 +87,7 @@ void fill_facts(EngineModel& model, const Configuration& configuration) {
   model.facts.synthesis_limit = configuration.synthesis_concurrency;
   model.facts.device_queue_capacity = configuration.device_queue_capacity;
   model.facts.job_queue_capacity = configuration.job_queue_capacity;
+  model.facts.step_limit_ns = configuration.step_limit_ns;
   if (!choice.fallback.empty()) model.degraded.add(choice.fallback);
   model.backend_fallbacks = choice.fallback.empty() ? 0 : 1;
 }
@@ -125,10 +143,10 @@ StartResult<std::unique_ptr<EngineModel>> make_model(const EngineOptions& option
   const auto budget_bytes = budget_of(configuration);
   if (!budget_bytes) return budget_bytes.error();
   auto model = std::make_unique<EngineModel>(
-      *budget_bytes, ProvingKeyCache(configuration.circuits, threads),
-      JobTable::Limits{options.capacity.jobs, options.capacity.partitions});
+      *budget_bytes, ProvingKeyCache(configuration.circuits, threads), options.capacity);
   fill_facts(*model, configuration);
   add_devices(*model, options, threads);
+  add_threads(*model);
   for (Circuit& circuit : model->keys.circuits()) {
     circuit.state_since = model->facts.started;
     circuit.kind_row = kind_row(*model, circuit.configuration.kind);

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "engine/host_memory.h"
+#include "engine/last_words.h"
 
 namespace vitrine::engine {
 namespace {
@@ -27,6 +28,8 @@ void Heartbeat::stop() {
 }
 
 void Heartbeat::run() {
+  tell_work_in_hand(
+      {.thread = std::string_view("heartbeat"), .job = {}, .partition = {}, .stage = {}});
   std::unique_lock lock(mutex_);
   for (unsigned beats = 0; !stopping_; ++beats) {
     state_.writer().beat();
@@ -47,6 +50,7 @@ void Heartbeat::sample() {
     change.model().process_resident_bytes = resident;
     if (is_name_lost) change.degrade(kNameLost);
     if (is_damaged) change.degrade(kDamaged);
+    change.publish().history(change.model());
   });
   if (is_name_lost || is_damaged) publish_again();
 }
@@ -63,6 +67,7 @@ void Heartbeat::publish_again() {
     if (published.error().text == not_published_again_) return;
     not_published_again_ = published.error().text;
     change.log("segment not published again", not_published_again_, JournalLevel::kWarn);
+    change.note_error({shm::FailureClass::kNone, not_published_again_, 0, {}, {}});
   });
 }
 

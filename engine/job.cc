@@ -17,8 +17,27 @@ void set_state(Job& job, shm::JobState state) {
   job.state = state;
 }
 
-void set_stage(Partition& partition, shm::PartitionStage stage, StageCounts& engine_wide) {
+namespace {
+
+// A partition that failed or was cancelled tells nothing about how long a stage takes.
+void count_time(const Partition& partition, shm::PartitionStage next, shm::Instant now) {
+  if (next == shm::PartitionStage::kFailed || next == shm::PartitionStage::kCancelled) return;
+  auto& times = partition.job->tally->stage_times;
+  if (partition.stage != shm::PartitionStage::kUnknown) {
+    times[static_cast<std::size_t>(partition.stage)].add(now.ns - partition.stage_since.ns);
+  }
+  if (next == shm::PartitionStage::kDone) {
+    times[static_cast<std::size_t>(next)].add(now.ns - partition.created.ns);
+  }
+}
+
+}  // namespace
+
+void set_stage(Partition& partition, shm::PartitionStage stage, StageCounts& engine_wide,
+               shm::Instant now) {
   assert(!shm::is_final(partition.stage) && "one terminal transition per partition");
+  count_time(partition, stage, now);
+  partition.stage_since = now;
   const auto leave = static_cast<std::size_t>(partition.stage);
   const auto enter = static_cast<std::size_t>(stage);
   Job& job = *partition.job;

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/duration_tally.h"
 #include "engine/error.h"
 #include "engine/groth16.h"
 #include "engine/proving_key_cache.h"
@@ -42,6 +43,8 @@ struct KindTally {
   std::uint64_t submitted = 0;
   std::array<std::uint64_t, kJobStateCount> jobs{};
   std::array<std::uint64_t, kStageCount> partitions_ended{};  // final stages only
+  // Of partitions that went on from a stage; at kDone: from created to done.
+  std::array<DurationTally, kStageCount> stage_times{};
   std::uint64_t deadlines_missed = 0;
 };
 
@@ -73,6 +76,7 @@ struct Partition {
   std::uint32_t row = 0;  // in the status plane
   shm::PartitionStage stage = shm::PartitionStage::kUnknown;
   shm::PartitionStage last_stage{};  // the one it ended in
+  shm::Instant stage_since;
   std::uint32_t attempt = 1;
   WaitState wait;
   std::optional<std::uint32_t> worker, device;
@@ -120,9 +124,10 @@ struct Job {
   }
 };
 
-// The only ways to change a state. Counts follow.
+// The only ways to change a state. Counts and stage times follow.
 void set_state(Job& job, shm::JobState state);
-void set_stage(Partition& partition, shm::PartitionStage stage, StageCounts& engine_wide);
+void set_stage(Partition& partition, shm::PartitionStage stage, StageCounts& engine_wide,
+               shm::Instant now);
 
 // The class as the segment spells it.
 [[nodiscard]] shm::FailureClass failure_class_of(ErrorClass error_class);

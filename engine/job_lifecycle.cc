@@ -58,6 +58,7 @@ void count_refusal(Change& change, JobId id, Circuit& circuit, JobRequest& reque
   Job unseen;
   if (refusal.reason == RefusalReason::kImpossible) ++model.refused_impossible;
   if (refusal.reason == RefusalReason::kStatusCapacity) ++model.refused_for_capacity;
+  if (refusal.reason == RefusalReason::kQueueFull) ++model.refused_queue_full;
   const bool is_shown = model.jobs.has_free_row();
   Job& job = is_shown ? model.jobs.add(id, 0) : unseen;
   job.id = id;
@@ -72,6 +73,7 @@ void count_refusal(Change& change, JobId id, Circuit& circuit, JobRequest& reque
                         {}};
   set_state(job, JobState::kRefused);
   change.log(job, "job refused", refusal.text, JournalLevel::kWarn);
+  change.note_error({failure_class_of(job.failure->error_class), refusal.text, id, {}, {}});
   if (!is_shown) return change.publish().job_refused(id, partitions);
   change.publish().job_refused(job, partitions);
   model.jobs.retire(job);
@@ -119,7 +121,7 @@ void close_partition(Change& change, Partition& partition, PartitionStage stage)
   EngineModel& model = change.model();
   leave_line(model.granted, &partition);
   leave_line(model.device_queue, &partition);
-  set_stage(partition, stage, model.stages);
+  set_stage(partition, stage, model.stages, change.now());
   partition.finished = change.now();
   partition.wait.end();
   partition.reserved.give_back_all();
@@ -194,7 +196,7 @@ Submission receive_job(Change& change, JobId id, JobRequest request) {
   for (Partition& partition : job.partitions) {
     partition.created = change.now();
     partition.witness = std::move(request.witnesses[partition.number]);
-    set_stage(partition, PartitionStage::kPending, model.stages);
+    set_stage(partition, PartitionStage::kPending, model.stages, change.now());
     partition.wait.turn_to({WaitReason::kCpu, change.now(), 0, 0});
   }
   set_state(job, JobState::kQueued);
@@ -241,7 +243,7 @@ void grant_partition(Change& change, Partition& partition, Reservation reserved)
 
 void start_synthesis(Change& change, Partition& partition) {
   leave_line(change.model().granted, &partition);
-  set_stage(partition, PartitionStage::kSynthesizing, change.model().stages);
+  set_stage(partition, PartitionStage::kSynthesizing, change.model().stages, change.now());
   partition.wait.end();
   partition.synth_start = change.now();
   if (!partition.job->started.is_set()) partition.job->started = change.now();
@@ -253,7 +255,7 @@ void queue_for_device(Change& change, Partition& partition, std::unique_ptr<Synt
   EngineModel& model = change.model();
   partition.synth_end = partition.gpu_queue = change.now();
   partition.synthesized = std::move(made);
-  set_stage(partition, PartitionStage::kGpuQueued, model.stages);
+  set_stage(partition, PartitionStage::kGpuQueued, model.stages, change.now());
   partition.wait.turn_to({WaitReason::kDevice, change.now(), 0, 0});
   model.device_queue.push_back(&partition);
   change.publish().synthesis_ended(partition);
@@ -264,7 +266,7 @@ void queue_for_device(Change& change, Partition& partition, std::unique_ptr<Synt
 std::unique_ptr<Synthesized> pick_up(Change& change, Partition& partition, Worker& worker) {
   EngineModel& model = change.model();
   leave_line(model.device_queue, &partition);
-  set_stage(partition, PartitionStage::kGpuProving, model.stages);
+  set_stage(partition, PartitionStage::kGpuProving, model.stages, change.now());
   partition.wait.end();
   partition.worker = worker.number;
   partition.device = worker.device->number;
@@ -288,7 +290,7 @@ void start_kernels(Change& change, Partition& partition) {
 void return_constraint_bytes(Change& change, Partition& partition) {
   EngineModel& model = change.model();
   partition.reserved.give_back(partition.job->circuit->working.constraint_values);
-  set_stage(partition, PartitionStage::kFinishing, model.stages);
+  set_stage(partition, PartitionStage::kFinishing, model.stages, change.now());
   change.publish().bytes_returned(partition, model);
 }
 
@@ -324,6 +326,8 @@ Job* finish_partition(Change& change, Partition& partition, PartitionEnd end) {
   }
   close_partition(change, partition, PartitionStage::kFailed);
   change.log(partition, "partition failed", end.error->text, JournalLevel::kWarn);
+  change.note_error({failure_class_of(end.error->error_class), end.error->text, job.id,
+                     partition.number, partition.device});
   stop_job(change, job,
            {end.error->error_class, end.error->text, stage, partition.number, partition.device});
   return nullptr;

@@ -30,6 +30,9 @@ class JobTable {
   // its own.
   [[nodiscard]] bool has_room(std::uint32_t partitions) const;
   [[nodiscard]] bool has_free_row() const { return !free_job_rows_.empty(); }
+  // Rows of jobs that finished ones could not give up.
+  [[nodiscard]] std::size_t rows_in_use() const { return active_.size(); }
+  [[nodiscard]] std::size_t row_capacity() const { return jobs_.size() + free_job_rows_.size(); }
   // The finished job that has to make room next so that `partitions` partitions fit; none when they
   // fit already. Requires has_room(partitions).
   [[nodiscard]] std::unique_ptr<Job> take_oldest_finished(std::uint32_t partitions);

@@ -14,11 +14,13 @@
 namespace vitrine::engine {
 namespace {
 
-Circuit* take_load(EngineState& state) {
+Circuit* take_load(EngineState& state, ThreadRow row) {
   return state.change_when(
       [](const EngineModel& model) { return model.stopping || model.keys.has_loads(); },
-      [](Change& change) -> Circuit* {
-        return change.model().stopping ? nullptr : change.model().keys.next_load();
+      [row](Change& change) -> Circuit* {
+        if (change.model().stopping) return nullptr;
+        take_step(change, row, "loading key", nullptr);
+        return change.model().keys.next_load();
       });
 }
 
@@ -81,9 +83,10 @@ void tell_failed_load(Change& change, const Circuit& circuit, const Error& error
     return change.log("key load stopped", circuit.configuration.id);
   }
   change.log("key refused", circuit.configuration.id + ": " + error.text, JournalLevel::kError);
+  change.note_error({failure_class_of(error.error_class), error.text, 0, {}, {}});
 }
 
-void load(EngineState& state, Circuit& circuit, kernels::ThreadPool& threads) {
+void load(EngineState& state, ThreadRow row, Circuit& circuit, kernels::ThreadPool& threads) {
   LoadWatch watch(state, circuit);
   ProvingKeyOptions options;
   options.insecure = circuit.configuration.insecure;
@@ -105,13 +108,14 @@ void load(EngineState& state, Circuit& circuit, kernels::ThreadPool& threads) {
     }
     judge_circuit(change, circuit);
     change.publish().key_settled(circuit);
+    wait_for_work(change, row);
   });
 }
 
 }  // namespace
 
-void run_key_loader(EngineState& state, kernels::ThreadPool& threads) {
-  while (Circuit* circuit = take_load(state)) load(state, *circuit, threads);
+void run_key_loader(EngineState& state, ThreadRow row, kernels::ThreadPool& threads) {
+  while (Circuit* circuit = take_load(state, row)) load(state, row, *circuit, threads);
 }
 
 }  // namespace vitrine::engine

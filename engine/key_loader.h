@@ -11,6 +11,6 @@
 
 namespace vitrine::engine {
 
-void run_key_loader(EngineState& state, kernels::ThreadPool& threads);
+void run_key_loader(EngineState& state, ThreadRow row, kernels::ThreadPool& threads);
 
 }  // namespace vitrine::engine

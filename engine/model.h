@@ -16,11 +16,14 @@
 
 #include "engine/backend.h"
 #include "engine/degraded_reasons.h"
+#include "engine/error_log.h"
 #include "engine/job.h"
 #include "engine/job_table.h"
 #include "engine/memory_budget.h"
 #include "engine/proving_key_cache.h"
 #include "engine/scheduler.h"
+#include "engine/thread_step.h"
+#include "shm/segment_plan_writer.h"
 #include "shm/words.h"
 
 namespace vitrine::engine {
@@ -57,6 +60,7 @@ struct EngineFacts {
   std::uint32_t synthesis_limit = 1;
   std::uint32_t device_queue_capacity = 2;
   std::uint32_t job_queue_capacity = 256;
+  std::uint64_t step_limit_ns = 0;  // longest that a thread may be at one step; zero: no limit
 };
 
 // Memory of the last plan, used again.
@@ -68,12 +72,15 @@ struct PlanningSpace {
 };
 
 struct QueuePeaks {
-  std::uint32_t jobs = 0, synthesis = 0, device = 0;
+  std::uint32_t jobs = 0, synthesis = 0, device = 0, synthesizing = 0, kernels = 0;
 };
 
 struct EngineModel {
-  EngineModel(std::uint64_t budget_bytes, ProvingKeyCache key_cache, const JobTable::Limits& limits)
-      : budget(budget_bytes), keys(std::move(key_cache)), jobs(limits) {}
+  EngineModel(std::uint64_t budget_bytes, ProvingKeyCache key_cache, const shm::Capacity& capacity)
+      : budget(budget_bytes),
+        keys(std::move(key_cache)),
+        errors(capacity.errors),
+        jobs({capacity.jobs, capacity.partitions}) {}
   EngineModel(const EngineModel&) = delete;
   EngineModel& operator=(const EngineModel&) = delete;
 
@@ -84,6 +91,8 @@ struct EngineModel {
   std::vector<std::unique_ptr<KindTally>> tallies;
   std::vector<Device> devices;
   std::vector<Worker> workers;
+  std::vector<ThreadState> threads;  // one each, by ThreadRow
+  ErrorLog errors;
 
   JobTable jobs;
   StageCounts stages{};                 // partitions that are not final, by stage
@@ -103,6 +112,7 @@ struct EngineModel {
   std::uint64_t recycled_rows = 0;
   std::uint64_t refused_for_capacity = 0;
   std::uint32_t refused_impossible = 0;
+  std::uint64_t refused_queue_full = 0;
   std::uint64_t process_resident_bytes = 0;
 
   PlanningSpace planning;

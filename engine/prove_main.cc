@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/exit_codes.h"
+#include "engine/last_words.h"
 #include "engine/log_journal.h"
 #include "engine/one_shot_prover.h"
 #include "engine/program_arguments.h"
@@ -144,5 +145,6 @@ int run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   vitrine::shm::occupy_standard_streams();
+  vitrine::engine::install_last_words();
   return vitrine::engine::run(argc, argv);
 }

@@ -213,7 +213,32 @@ void Publisher::key_dropped(const Circuit& circuit) noexcept {
   append(event, EventType::kEvict);
 }
 
+void Publisher::thread_changed(ThreadRow row, const ThreadState& thread) noexcept {
+  set_row(row, record_of(thread));
+}
+
+void Publisher::error_noted(std::uint32_t row, const ErrorLog::Entry& entry) noexcept {
+  set_row(row, record_of(entry));
+}
+
+// A row for each, as far as there are rows.
+void Publisher::settings(const std::vector<SettingInEffect>& settings) noexcept {
+  const std::uint32_t rows = transaction_.capacity<shm::SettingRecord>();
+  for (std::uint32_t row = 0; row < rows && row < settings.size(); ++row) {
+    set_row(row, record_of(settings[row]));
+  }
+}
+
+void Publisher::history(const EngineModel& model) noexcept {
+  shm::HistorySample sample = history_sample_of(model);
+  sample.time = now_;
+  transaction_.append(sample);
+}
+
 void Publisher::started(const EngineModel& model) noexcept {
+  for (ThreadRow row = 0; row < model.threads.size(); ++row) {
+    thread_changed(row, model.threads[row]);
+  }
   for (const Device& device : model.devices) device_changed(device);
   for (const Worker& worker : model.workers) worker_changed(worker, model);
   for (const Circuit& circuit : model.keys.circuits()) publish(circuit);
@@ -226,15 +251,38 @@ void Publisher::stopped(std::uint32_t exit_code) noexcept {
   append(event, EventType::kStop);
 }
 
-void Publisher::totals(const EngineModel& model) noexcept {
-  set_row(0, memory_record_of(model));
+// Three rows of totals, then each queue by priority.
+void Publisher::queues(const EngineModel& model) noexcept {
   set_row(0, jobs_queue_of(model));
   set_row(1, synthesis_queue_of(model));
   set_row(2, device_queue_of(model));
+  const QueueRecords records = queues_by_priority_of(model);
+  for (std::uint32_t i = 0; i < records.size(); ++i) set_row(3 + i, records[i]);
+}
+
+// Only rows that have changed are made: there are many, and few change at a time.
+void Publisher::stage_times(std::uint32_t kind_row, const KindTally& tally) noexcept {
+  constexpr auto kFirst = static_cast<std::uint32_t>(shm::PartitionStage::kPending);
+  constexpr auto kLast = static_cast<std::uint32_t>(shm::PartitionStage::kDone);
+  for (std::uint32_t stage = kFirst; stage <= kLast; ++stage) {
+    const std::uint32_t row = kind_row * (kLast - kFirst + 1) + stage - kFirst;
+    if (row >= transaction_.capacity<shm::StageTimesRecord>()) return;
+    const bool is_shown =
+        transaction_.peek<shm::StageTimesRecord>(row).count == tally.stage_times[stage].count;
+    if (!is_shown) set_row(row, stage_times_of(tally, static_cast<shm::PartitionStage>(stage)));
+  }
+}
+
+void Publisher::totals(const EngineModel& model) noexcept {
+  set_row(0, memory_record_of(model));
+  queues(model);
   set_row(0, buffers_record_of(model));
   set_row(0, engine_record_of(model));
+  const LimiterRecords limiters = limiters_of(model);
+  for (std::uint32_t row = 0; row < limiters.size(); ++row) set_row(row, limiters[row]);
   for (std::uint32_t row = 0; row < model.tallies.size(); ++row) {
     set_row(row, record_of(*model.tallies[row]));
+    stage_times(row, *model.tallies[row]);
   }
 }
 

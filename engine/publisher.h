@@ -9,7 +9,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "engine/configuration.h"
 #include "engine/model.h"
 #include "shm/segment_writer.h"
 
@@ -54,12 +56,20 @@ class Publisher {
   void key_doubted(const Circuit& circuit) noexcept { publish(circuit); }
   void key_dropped(const Circuit& circuit) noexcept;
 
+  // Threads and errors.
+  void thread_changed(ThreadRow row, const ThreadState& thread) noexcept;
+  void error_noted(std::uint32_t row, const ErrorLog::Entry& entry) noexcept;
+
   // The engine.
+  void settings(const std::vector<SettingInEffect>& settings) noexcept;
   void started(const EngineModel& model) noexcept;
   void backend_fell_back() noexcept { append(shm::Event{}, shm::EventType::kFallback); }
   void draining() noexcept { append(shm::Event{}, shm::EventType::kDrain); }
   void stopped(std::uint32_t exit_code) noexcept;
-  // Everything that is a sum: memory, queues, counters, buffers, the engine's own row.
+  // One more sample of the history: once a second.
+  void history(const EngineModel& model) noexcept;
+  // Everything that is a sum: memory, queues, limiters, counters, stage times, buffers, the
+  // engine's own row.
   void totals(const EngineModel& model) noexcept;
 
  private:
@@ -69,6 +79,8 @@ class Publisher {
   void publish(const Partition& partition) noexcept;
   void publish(const Circuit& circuit) noexcept;
   void publish_holder(const Partition& partition, const EngineModel& model) noexcept;
+  void queues(const EngineModel& model) noexcept;
+  void stage_times(std::uint32_t kind_row, const KindTally& tally) noexcept;
   void append(shm::Event event, shm::EventType type) noexcept;
   void append(const Job& job, shm::EventType type, std::uint64_t argument = 0) noexcept;
   void append(const Partition& partition, shm::EventType type, std::uint64_t argument = 0) noexcept;

@@ -230,6 +230,8 @@ constexpr Setting kSettings[] = {
     {"drain_timeout", "DURATION", "time that running jobs have to end after SIGTERM",
      set_duration<&Configuration::drain_timeout_ns>,
      show_duration<&Configuration::drain_timeout_ns>},
+    {"step_limit", "DURATION", "time that one step of a thread may take before the verdict is hung",
+     set_duration<&Configuration::step_limit_ns>, show_duration<&Configuration::step_limit_ns>},
     {"segment", "PATH", "where the segment is published",
      set_path<&Configuration::segment>, show_path<&Configuration::segment>},
     {"shm_mode", "MODE", "access rights of the segment", read_mode, show_mode},

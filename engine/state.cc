@@ -25,6 +25,7 @@ void Change::set_life(shm::EngineLife life, std::uint32_t exit_code) {
 void Change::degrade(const DegradedReason& reason) {
   if (!model_.degraded.add(reason)) return;
   log("degraded", reason.text, JournalLevel::kWarn);
+  note_error({shm::FailureClass::kNone, reason.text, 0, {}, {}});
   if (model_.life == shm::EngineLife::kReady) set_life(shm::EngineLife::kDegraded);
 }
 
@@ -33,6 +34,11 @@ void Change::recover(const std::string& reason) {
   log("no longer degraded", reason);
   if (model_.degraded.empty() && model_.life == shm::EngineLife::kDegraded)
     set_life(shm::EngineLife::kReady);
+}
+
+void Change::note_error(const ErrorNote& note) {
+  const auto row = model_.errors.note(note, now_);
+  if (row) publisher_.error_noted(*row, model_.errors.entry(*row));
 }
 
 void Change::log(std::string_view what, std::string detail, JournalLevel level) {

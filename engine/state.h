@@ -47,6 +47,9 @@ class Change {
   // Takes one reason back, by its text.
   void recover(const std::string& reason);
 
+  // Counts an occurrence in the distinct error log.
+  void note_error(const ErrorNote& note);
+
   // Done after the mutex is released; log lines of several changes in the order of the changes.
   void log(JournalEntry entry) { entries_.push_back(std::move(entry)); }
   void log(std::string_view what, std::string detail = {},

@@ -122,6 +122,52 @@ shm::PartitionRecord record_of(const Partition& partition) noexcept {
   return record;
 }
 
+shm::ThreadRecord record_of(const ThreadState& thread) noexcept {
+  shm::ThreadRecord record;
+  record.name = std::string_view(thread.name);
+  record.step = thread.step;
+  record.since = thread.since;
+  record.limit_ns = thread.limit_ns;
+  record.beats = thread.beats;
+  record.job = {thread.job};
+  record.partition = index_of(thread.partition);
+  record.worker = index_of(thread.worker);
+  return record;
+}
+
+shm::ErrorRecord record_of(const ErrorLog::Entry& entry) noexcept {
+  shm::ErrorRecord record;
+  record.failure_class = entry.failure_class;
+  record.device = index_of(entry.device);
+  record.count = entry.count;
+  record.first = entry.first;
+  record.last = entry.last;
+  record.job = {entry.job};
+  record.partition = index_of(entry.partition);
+  shorten(record.text, entry.text);
+  return record;
+}
+
+shm::SettingRecord record_of(const SettingInEffect& setting) noexcept {
+  shm::SettingRecord record;
+  shorten(record.name, setting.name);
+  shorten(record.value, setting.value);
+  shorten(record.origin, setting.origin);
+  return record;
+}
+
+shm::StageTimesRecord stage_times_of(const KindTally& tally, PartitionStage stage) noexcept {
+  const DurationTally& times = tally.stage_times[static_cast<std::size_t>(stage)];
+  shm::StageTimesRecord record;
+  record.proof_kind = std::string_view(tally.kind);
+  record.stage = stage;
+  record.count = times.count;
+  record.sum_ns = times.sum_ns;
+  record.max_ns = times.max_ns;
+  record.times = times.times;
+  return record;
+}
+
 shm::DeviceRecord record_of(const Device& device) noexcept {
   shm::DeviceRecord record;
   record.kind = device.kind;

@@ -21,13 +21,14 @@ struct SynthesisWork {
   std::string label;  // of the witness, in errors
 };
 
-std::optional<SynthesisWork> take_granted(EngineState& state) {
+std::optional<SynthesisWork> take_granted(EngineState& state, ThreadRow row) {
   return state.change_when(
       [](const EngineModel& model) { return model.stopping || !model.granted.empty(); },
-      [](Change& change) -> std::optional<SynthesisWork> {
+      [row](Change& change) -> std::optional<SynthesisWork> {
         if (change.model().stopping) return std::nullopt;
         Partition& partition = *change.model().granted.front();
         start_synthesis(change, partition);
+        take_step(change, row, "synthesizing", &partition);
         return SynthesisWork{&partition, partition.job->circuit->key, partition.witness.path,
                              witness_label(partition.number, partition.witness)};
       });
@@ -44,7 +45,7 @@ Result<std::unique_ptr<Synthesized>> make(const SynthesisWork& work, Backend& ba
   return std::make_unique<Synthesized>(Synthesized{std::move(*witness), std::move(*values)});
 }
 
-void synthesize_one(EngineState& state, SynthesisWork work, Backend& backend,
+void synthesize_one(EngineState& state, ThreadRow row, SynthesisWork work, Backend& backend,
                     kernels::ThreadPool& threads) {
   auto made = guard_all("synthesis", [&] { return make(work, backend, threads); });
   if (made && work.partition->job->cancelled.load(std::memory_order_relaxed)) {
@@ -52,6 +53,7 @@ void synthesize_one(EngineState& state, SynthesisWork work, Backend& backend,
   }
   work.key.reset();  // the same, should this be the last use of a key to be dropped
   state.change([&](Change& change) {
+    wait_for_work(change, row);
     Partition& partition = *work.partition;
     if (made && !partition.job->failure) {
       queue_for_device(change, partition, std::move(*made));
@@ -65,9 +67,10 @@ void synthesize_one(EngineState& state, SynthesisWork work, Backend& backend,
 
 }  // namespace
 
-void run_synthesis(EngineState& state, Backend& backend, kernels::ThreadPool& threads) {
-  while (auto work = take_granted(state)) {
-    synthesize_one(state, std::move(*work), backend, threads);
+void run_synthesis(EngineState& state, ThreadRow row, Backend& backend,
+                   kernels::ThreadPool& threads) {
+  while (auto work = take_granted(state, row)) {
+    synthesize_one(state, row, std::move(*work), backend, threads);
   }
 }
 

@@ -12,6 +12,7 @@
 
 namespace vitrine::engine {
 
-void run_synthesis(EngineState& state, Backend& backend, kernels::ThreadPool& threads);
+void run_synthesis(EngineState& state, ThreadRow row, Backend& backend,
+                   kernels::ThreadPool& threads);
 
 }  // namespace vitrine::engine

@@ -16,6 +16,7 @@
 #include "engine/configuration_sources.h"
 #include "engine/engine.h"
 #include "engine/exit_codes.h"
+#include "engine/last_words.h"
 #include "engine/log_journal.h"
 #include "engine/program_arguments.h"
 #include "engine/program_output.h"
@@ -43,12 +44,12 @@ class EndSignals {
     ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   }
 
-  // True when the engine is to end; false after `patience`, or after a SIGHUP, which has no
+  // The signal that asks the engine to end; none after `patience`, or after a SIGHUP, which has no
   // meaning yet.
-  bool arrive_within(std::chrono::milliseconds patience) const {
+  std::optional<int> arrive_within(std::chrono::milliseconds patience) const {
     const timespec limit{patience.count() / 1000, patience.count() % 1000 * 1'000'000};
     const int number = ::sigtimedwait(&signals_, nullptr, &limit);
-    return number == SIGTERM || number == SIGINT;
+    return number == SIGTERM || number == SIGINT ? std::optional(number) : std::nullopt;
   }
 
  private:
@@ -58,10 +59,11 @@ class EndSignals {
 // The engine with its socket, from ready to closed.
 class Daemon {
  public:
-  Daemon(const CLI::App& app, const Configuration& configuration)
+  Daemon(const CLI::App& app, const LoadedConfiguration& loaded)
       : app_(app),
-        configuration_(configuration),
-        journal_(configuration.log_level, configuration.log_format) {}
+        loaded_(loaded),
+        configuration_(loaded.configuration),
+        journal_(configuration_.log_level, configuration_.log_format) {}
 
   int run(const EndSignals& signals) {
     if (const auto failure = take_places()) return report(*failure);
@@ -69,6 +71,7 @@ class Daemon {
     options.configuration = configuration_;
     options.journal = &journal_;
     options.api_socket = configuration_.socket;
+    options.settings = loaded_.in_effect();
     auto started = Engine::start(std::move(options));
     if (!started) return report(started.error());
     engine_ = std::move(*started);
@@ -81,8 +84,11 @@ class Daemon {
     tell_where();
     tell_no_circuit();
     notify_service("READY=1\nSTATUS=ready");
-    while (!signals.arrive_within(std::chrono::milliseconds(100)) && !drain_requested_) {
+    std::optional<int> signal;
+    while (!signal && !drain_requested_) {
+      signal = signals.arrive_within(std::chrono::milliseconds(100));
     }
+    if (signal) engine_->note_signal(*signal);
     return drain(signals);
   }
 
@@ -157,6 +163,7 @@ class Daemon {
   }
 
   const CLI::App& app_;
+  const LoadedConfiguration& loaded_;
   const Configuration& configuration_;
   LogJournal journal_;
   std::optional<shm::OwnerLock> instance_lock_;
@@ -205,7 +212,7 @@ int run(int argc, const char* const* argv) {
   if (options.wants_print()) return finish_with_output(app, loaded->to_toml());
   if (options.wants_check()) return check_start(app, configuration);
   const EndSignals signals;
-  return Daemon(app, configuration).run(signals);
+  return Daemon(app, *loaded).run(signals);
 }
 
 }  // namespace
@@ -213,5 +220,6 @@ int run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   vitrine::shm::occupy_standard_streams();
+  vitrine::engine::install_last_words();
   return vitrine::engine::run(argc, argv);
 }

@@ -32,53 +32,63 @@ std::string inputs_of(const Partition& partition) {
          partition.job->circuit->configuration.zkey.string();
 }
 
-std::optional<ProvingWork> take_queued(EngineState& state, std::uint32_t number) {
+std::optional<ProvingWork> take_queued(EngineState& state, WorkerThread thread) {
   return state.change_when(
       [](const EngineModel& model) { return model.stopping || !model.device_queue.empty(); },
       [&](Change& change) -> std::optional<ProvingWork> {
         EngineModel& model = change.model();
         if (model.stopping) return std::nullopt;
         Partition& partition = *model.device_queue.front();
-        Worker& worker = model.workers[number];
+        Worker& worker = model.workers[thread.worker];
         ProvingWork work{&partition, partition.job->circuit->key, worker.device->backend,
                          inputs_of(partition), nullptr};
         work.synthesized = pick_up(change, partition, worker);
+        take_step(change, thread.row, "waiting for kernels", &partition);
         return work;
       });
 }
 
 // Waits for the device's kernels and takes them, unless the job was stopped meanwhile.
-bool begin_kernels(EngineState& state, std::uint32_t number, Partition& partition) {
+bool begin_kernels(EngineState& state, WorkerThread thread, Partition& partition) {
   const Job& job = *partition.job;
   return state.change_when(
       [&](const EngineModel& model) {
-        return model.workers[number].device->in_kernels == nullptr || job.failure.has_value();
+        return model.workers[thread.worker].device->in_kernels == nullptr ||
+               job.failure.has_value();
       },
       [&](Change& change) {
         if (job.failure) return false;
         start_kernels(change, partition);
+        take_step(change, thread.row, "proving", &partition);
         return true;
       });
 }
 
 // Both proving steps, while the device is this partition's alone.
-Result<Proof> run_kernels(EngineState& state, ProvingWork& work, const StageContext& context) {
+Result<Proof> run_kernels(EngineState& state, ProvingWork& work, WorkerThread thread,
+                          const StageContext& context) {
   auto started = work.backend->prove_start(*work.key, std::move(work.synthesized->witness),
                                            std::move(work.synthesized->values), context);
   work.synthesized.reset();
   if (!started) return started.error();
-  state.change([&](Change& change) { return_constraint_bytes(change, *work.partition); });
+  state.change([&](Change& change) {
+    return_constraint_bytes(change, *work.partition);
+    take_step(change, thread.row, "finishing", work.partition);
+  });
   return work.backend->prove_finish(*work.key, std::move(*started), context);
 }
 
-Ended prove(EngineState& state, ProvingWork& work, std::uint32_t number,
+Ended prove(EngineState& state, ProvingWork& work, WorkerThread thread,
             kernels::ThreadPool& threads) {
   const StageContext context{threads, work.partition->job->cancelled};
   const PublicInputs inputs = public_inputs_of(work.synthesized->witness, work.key->shape);
-  if (!begin_kernels(state, number, *work.partition)) return cancelled_error();
-  auto proof = run_kernels(state, work, context);
+  if (!begin_kernels(state, thread, *work.partition)) return cancelled_error();
+  auto proof = run_kernels(state, work, thread, context);
   if (!proof) return proof.error();
-  state.change([&](Change& change) { end_kernels(change, *work.partition); });
+  state.change([&](Change& change) {
+    end_kernels(change, *work.partition);
+    take_step(change, thread.row, "verifying", work.partition);
+  });
   auto verified = work.backend->verify(work.key->verifying_key, *proof, inputs);
   if (!verified) {
     return Error{ErrorClass::kVerifyFailed,
@@ -101,6 +111,7 @@ void count_restart(Change& change, std::uint32_t number, const Error& error) {
   entry.what = "worker restarted";
   entry.worker = number;
   entry.detail = error.text;
+  change.note_error({shm::FailureClass::kInternal, error.text, 0, {}, {}});
   change.log(std::move(entry));
 }
 
@@ -112,21 +123,22 @@ void assemble_job(EngineState& state, Job& job) {
   state.change([&](Change& change) { finish_assembly(change, job, std::move(result)); });
 }
 
-void prove_one(EngineState& state, ProvingWork work, std::uint32_t number,
+void prove_one(EngineState& state, ProvingWork work, WorkerThread thread,
                kernels::ThreadPool& threads) {
   std::uint64_t exceptions = 0;
   Ended ended =
-      guard_all("proving", exceptions, [&] { return prove(state, work, number, threads); });
+      guard_all("proving", exceptions, [&] { return prove(state, work, thread, threads); });
   work.synthesized.reset();  // freed before the bytes are given back
   work.key.reset();          // the same, should this be the last use of a key to be dropped
   Job* to_assemble = state.change([&](Change& change) {
-    if (exceptions > 0) count_restart(change, number, ended.error());
+    if (exceptions > 0) count_restart(change, thread.worker, ended.error());
     PartitionEnd end;
     if (ended) {
       end.proof = *ended;
     } else {
       end.error = ended.error();
     }
+    wait_for_work(change, thread.row);
     return finish_partition(change, *work.partition, std::move(end));
   });
   if (to_assemble != nullptr) assemble_job(state, *to_assemble);
@@ -134,9 +146,9 @@ void prove_one(EngineState& state, ProvingWork work, std::uint32_t number,
 
 }  // namespace
 
-void run_worker(EngineState& state, std::uint32_t number, kernels::ThreadPool& threads) {
-  while (auto work = take_queued(state, number)) {
-    prove_one(state, std::move(*work), number, threads);
+void run_worker(EngineState& state, WorkerThread thread, kernels::ThreadPool& threads) {
+  while (auto work = take_queued(state, thread)) {
+    prove_one(state, std::move(*work), thread, threads);
   }
 }
 

@@ -15,7 +15,12 @@
 
 namespace vitrine::engine {
 
-// `number` is the worker's index in the model.
-void run_worker(EngineState& state, std::uint32_t number, kernels::ThreadPool& threads);
+// The same thread as the model's two tables know it.
+struct WorkerThread {
+  std::uint32_t worker;  // index in EngineModel::workers
+  ThreadRow row;
+};
+
+void run_worker(EngineState& state, WorkerThread thread, kernels::ThreadPool& threads);
 
 }  // namespace vitrine::engine

@@ -86,8 +86,10 @@ EngineFixture::~EngineFixture() {
   CHECK(watch_->snapshots() > 0);
 }
 
-Submission EngineFixture::submit(const std::string& circuit, unsigned partitions) {
+Submission EngineFixture::submit(const std::string& circuit, unsigned partitions,
+                                 shm::Priority priority) {
   JobRequest request;
+  request.priority = priority;
   request.circuit = circuit;
   for (unsigned number = 0; number < partitions; ++number) {
     request.witnesses.push_back({witness_of(circuit, number), nullptr});

@@ -46,7 +46,9 @@ class EngineFixture {
   ~EngineFixture();
 
   Engine& engine() { return *engine_; }
-  Submission submit(const std::string& circuit, unsigned partitions);
+  const std::filesystem::path& segment_path() const { return segment_; }
+  Submission submit(const std::string& circuit, unsigned partitions,
+                    shm::Priority priority = shm::Priority::kNormal);
   JobId submitted(const std::string& circuit, unsigned partitions);
   // Waits a minute at most; fails the test when the job is not final then.
   JobStatus final_status(JobId id);
