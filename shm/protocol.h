@@ -26,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "shm/layout.h"
 
@@ -68,33 +69,51 @@ enum class ReadOutcome { kOk, kAbsent, kBusy };
 
 inline constexpr std::uint64_t kAnyCommit = ~std::uint64_t{0};
 
+// Words copied in one step of a copy. Written out, because compilers keep a loop of atomics as it
+// is, and the branch mispredicted at its end costs more than the copy.
+inline constexpr std::size_t kStepWords = 8;
+
+// Calls copy(i) for every i below `count`, in order.
+template <class CopyWord>
+[[gnu::always_inline]] inline void for_each_word(std::size_t count, CopyWord copy) noexcept {
+  const std::size_t whole_steps = count / kStepWords;
+  for (std::size_t step = 0; step < whole_steps; ++step) {
+    [&]<std::size_t... kWord>(std::index_sequence<kWord...>) __attribute__((always_inline)) {
+      (copy(step * kStepWords + kWord), ...);
+    }
+    (std::make_index_sequence<kStepWords>{});
+  }
+  for (std::size_t rest = 0; rest < count % kStepWords; ++rest) {
+    copy(whole_steps * kStepWords + rest);
+  }
+}
+
 // Publishes `payload`, whose first word is the stamp of the open transaction. Requires: the
 // caller is the only writer, and publishes a record at most once in a transaction.
 template <class Memory, std::size_t kSlotCount = kSlots>
-void publish(RecordWords<typename Memory::Word> record,
-             std::span<const std::uint64_t> payload) noexcept {
+[[gnu::always_inline]] inline void publish(RecordWords<typename Memory::Word> record,
+                                           std::span<const std::uint64_t> payload) noexcept {
   const std::uint64_t next = Memory::load(*record.head, std::memory_order_relaxed) + 1;
   Memory::fence(std::memory_order_release);  // W1
   auto* slot = record.slots + (next % kSlotCount) * record.slot_words;
-  for (std::size_t i = 0; i < payload.size(); ++i) {
-    Memory::store(slot[i], payload[i], Memory::kWordStore);
-  }
+  for_each_word(payload.size(),
+                [&](std::size_t i) { Memory::store(slot[i], payload[i], Memory::kWordStore); });
   Memory::store(*record.head, next, std::memory_order_release);  // W2
 }
 
 // Copies the newest version whose stamp is at most `commit` to `payload`. kAbsent: the record did
 // not exist at that commit. kBusy: the writer lapped the reader; `payload` is then not meaningful.
 template <class Memory, std::size_t kSlotCount = kSlots>
-ReadOutcome read_at(RecordWords<const typename Memory::Word> record, std::uint64_t commit,
-                    std::span<std::uint64_t> payload) noexcept {
+[[gnu::always_inline]] inline ReadOutcome read_at(RecordWords<const typename Memory::Word> record,
+                                                  std::uint64_t commit,
+                                                  std::span<std::uint64_t> payload) noexcept {
   const std::uint64_t head = Memory::load(*record.head, std::memory_order_acquire);  // R1
   for (std::uint64_t back = 0; back <= kSlotCount - 2; ++back) {
     if (back >= head) return ReadOutcome::kAbsent;
     const std::uint64_t version = head - back;
     const auto* slot = record.slots + (version % kSlotCount) * record.slot_words;
-    for (std::size_t i = 0; i < payload.size(); ++i) {
-      payload[i] = Memory::load(slot[i], Memory::kWordLoad);
-    }
+    for_each_word(payload.size(),
+                  [&](std::size_t i) { payload[i] = Memory::load(slot[i], Memory::kWordLoad); });
     Memory::fence(std::memory_order_acquire);  // R2
     if (Memory::load(*record.head, std::memory_order_relaxed) - version > kSlotCount - 2) {
       return ReadOutcome::kBusy;
