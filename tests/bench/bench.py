@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures, as ratios side by side in one run: bench.py BIN [prover|watched]... [options].
+"""Measures, as ratios side by side in one run: bench.py BIN [shm|prover|watched]... [options].
 
   --json FILE        also write the rows: [{name, value, unit, target, holds, why}]
   --peer NAME=PATH   rapidsnark=its prover program, snarkjs=its command-line script
@@ -17,9 +17,10 @@ import platform
 import sys
 
 import prover
+import shm
 import watched
 
-BENCHES = {"prover": prover.measure, "watched": watched.measure}
+BENCHES = {"shm": shm.measure, "prover": prover.measure, "watched": watched.measure}
 
 
 def parse_arguments():
