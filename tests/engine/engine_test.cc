@@ -298,6 +298,8 @@ TEST_CASE("without shared memory the engine proves, and says that nobody sees it
       {"demo", circuit_folder("bn128", "demo") / "circuit.zkey", "demo", false, false}};
   auto engine = Engine::start(std::move(options)).value();
   CHECK_FALSE(engine->is_shared());
+  CHECK_THAT(engine->why_not_shared(), Contains("the status is not shared"));
+  CHECK_THAT(engine->why_not_shared(), Contains("/proc/no-such-folder"));
   JobRequest request;
   request.circuit = "demo";
   request.witnesses.push_back({circuit_folder("bn128", "demo") / "witness.1.wtns", nullptr});
