@@ -163,22 +163,39 @@ Result<SegmentReader> SegmentReader::open_file(const std::filesystem::path& path
   auto layout = read_layout(*opened, path);
   if (!layout) return layout.error();
   const std::size_t size_bytes = layout->header.fixed.total_bytes;
-  auto state = std::make_unique<State>();
-  state->copy_words.resize((size_bytes + 7) / 8);
-  const auto bytes = std::as_writable_bytes(std::span(state->copy_words)).first(size_bytes);
+  std::vector<std::uint64_t> words((size_bytes + 7) / 8);
+  const auto bytes = std::as_writable_bytes(std::span(words)).first(size_bytes);
   const auto count = read_from_start(*opened, bytes, path);
   if (!count) return count.error();
   if (is_write_locked(opened->file)) {
     return Error{ErrorKind::kInUse,
                  path.string() + ": its engine lives; look at the instance, not at its file"};
   }
-  // The bytes may have changed since the header was checked.
-  layout = check_layout(bytes, *count, path.string());
+  return open_copy(std::move(words), *count, path);
+}
+
+Result<SegmentReader> SegmentReader::open_bytes(std::span<const std::byte> file,
+                                                const std::filesystem::path& path) {
+  // Checked before room is made for what the header says.
+  const auto layout = check_layout(file, file.size(), path.string());
   if (!layout) return layout.error();
+  const std::size_t size_bytes = layout->header.fixed.total_bytes;
+  std::vector<std::uint64_t> words((size_bytes + 7) / 8);
+  std::memcpy(words.data(), file.data(), size_bytes);
+  return open_copy(std::move(words), size_bytes, path);
+}
+
+Result<SegmentReader> SegmentReader::open_copy(std::vector<std::uint64_t> words, std::size_t count,
+                                               const std::filesystem::path& path) {
+  // The bytes of a file may have changed since its header was checked.
+  const auto copied = std::as_bytes(std::span(words));
+  const auto layout = check_layout(copied, count, path.string());
+  if (!layout) return layout.error();
+  auto state = std::make_unique<State>();
+  state->copy_words = std::move(words);
   state->is_file = true;
-  state->bytes = bytes;
+  state->bytes = std::as_bytes(std::span(state->copy_words));
   if (Result<void> settled = state->settle(*layout, path); !settled) return settled.error();
-  state->opened = std::move(*opened);
   return SegmentReader(std::move(state));
 }
 

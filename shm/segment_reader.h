@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,6 +72,9 @@ class SegmentReader {
   // Reads a dead segment or a recording into memory. kInUse when its engine lives: a file that
   // changes while it is read has no one moment.
   static Result<SegmentReader> open_file(const std::filesystem::path& path);
+  // The same from the bytes of such a file, which are copied; `path` names them in the errors.
+  static Result<SegmentReader> open_bytes(std::span<const std::byte> file,
+                                          const std::filesystem::path& path);
 
   SegmentReader(SegmentReader&&) noexcept;
   SegmentReader& operator=(SegmentReader&&) noexcept;
@@ -99,6 +103,9 @@ class SegmentReader {
   struct State;
 
   explicit SegmentReader(std::unique_ptr<State> state);
+  // Reads what begins with `count` bytes of a file.
+  static Result<SegmentReader> open_copy(std::vector<std::uint64_t> words, std::size_t count,
+                                         const std::filesystem::path& path);
 
   std::unique_ptr<State> state_;
 };
