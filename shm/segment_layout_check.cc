@@ -34,11 +34,19 @@ class LayoutCheck {
   Result<void> check_constant(const SectionEntry& entry) const;
   Result<void> check_table(const SectionEntry& entry) const;
   Result<void> check_ring(const SectionEntry& entry) const;
+  Result<void> check_overlap(const SectionEntry& entry, std::uint64_t end_bytes);
 
   std::span<const std::byte> header_;
   std::uint64_t file_bytes_;
   const std::string& name_;
   SegmentLayout layout_;
+  struct Extent {
+    std::uint32_t id;
+    std::uint64_t begin_bytes;
+    std::uint64_t end_bytes;
+  };
+  std::array<Extent, kSectionCapacity> extents_;  // of the sections that passed
+  std::size_t extent_count_ = 0;
 };
 
 // What the section must be for this program, when it knows the id; else what its entry says.
@@ -137,6 +145,17 @@ Result<void> LayoutCheck::check_ring(const SectionEntry& entry) const {
   return {};
 }
 
+// Two sections in one place would show the rows of one as rows of the other.
+Result<void> LayoutCheck::check_overlap(const SectionEntry& entry, std::uint64_t end_bytes) {
+  for (const Extent& other : std::span(extents_).first(extent_count_)) {
+    if (entry.offset_bytes < other.end_bytes && other.begin_bytes < end_bytes) {
+      return corrupt(section_text(entry) + " overlaps section " + std::to_string(other.id));
+    }
+  }
+  extents_[extent_count_++] = {entry.id, entry.offset_bytes, end_bytes};
+  return {};
+}
+
 // Of a block and a text.
 Result<void> LayoutCheck::check_constant(const SectionEntry& entry) const {
   if (entry.count != 1) return corrupt(section_text(entry) + " is there more than once");
@@ -183,6 +202,7 @@ Result<void> LayoutCheck::check_section(const SectionEntry& entry) {
   if (entry.offset_bytes > total_bytes || bytes > total_bytes - entry.offset_bytes) {
     return corrupt(section_text(entry) + " reaches past the end");
   }
+  if (auto alone = check_overlap(entry, entry.offset_bytes + bytes); !alone) return alone;
   place = {kind, entry.offset_bytes, entry.stride_bytes, entry.record_bytes, entry.count};
   return {};
 }
