@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shm/time_text.h"
 
-#include <time.h>
-
 #include <array>
+#include <chrono>
 #include <cstdio>
 
 namespace vitrine::shm {
@@ -19,17 +18,18 @@ std::string formatted(const char* format, Values... values) {
 }  // namespace
 
 std::string rfc3339_ms(std::int64_t unix_ns) {
-  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+  namespace chrono = std::chrono;
   if (unix_ns < 0) return {};  // 2^63 ns end in 2262, so only this side needs a check
-  const time_t seconds = unix_ns / kNsPerSecond;
-  const int milliseconds = static_cast<int>(unix_ns % kNsPerSecond / 1'000'000);
-  struct tm parts {};
-  if (::gmtime_r(&seconds, &parts) == nullptr) return {};
-  std::array<char, 32> day{};
-  if (::strftime(day.data(), day.size(), "%Y-%m-%dT%H:%M:%S", &parts) == 0) return {};
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%s.%03dZ", day.data(), milliseconds);
-  return text.data();
+  // Not gmtime_r: with a zone of the kind right/UTC that counts leap seconds.
+  const chrono::sys_time<chrono::nanoseconds> instant{chrono::nanoseconds(unix_ns)};
+  const auto midnight = chrono::floor<chrono::days>(instant);
+  const chrono::year_month_day day{midnight};
+  const chrono::hh_mm_ss time{chrono::floor<chrono::milliseconds>(instant - midnight)};
+  const auto number = [](auto duration) { return static_cast<int>(duration.count()); };
+  return formatted("%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(day.year()),
+                   static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()),
+                   number(time.hours()), number(time.minutes()), number(time.seconds()),
+                   number(time.subseconds()));
 }
 
 std::string duration_text(std::uint64_t duration_ns) {
