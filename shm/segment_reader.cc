@@ -211,12 +211,11 @@ Result<void> SegmentReader::snapshot(Snapshot& snapshot) {
   snapshot.taken_monotonic_ns = taken_ns;
   snapshot.heartbeat_age_ns = 0;
   const std::uint64_t beat_ns = snapshot.heartbeat_monotonic_ns;
+  const std::int64_t beat_unix_ns = snapshot.unix_ns_of(Instant{beat_ns});
   if (state_->boot_id == state_->identity.boot_id && beat_ns <= taken_ns) {
     snapshot.heartbeat_age_ns = taken_ns - beat_ns;
-  } else if (const std::int64_t beat_unix_ns = snapshot.unix_ns_of(Instant{beat_ns});
-             state_->boot_id != state_->identity.boot_id && beat_unix_ns > 0 &&
-             beat_unix_ns < taken_unix_ns) {
-    // Another boot or machine: the wall clocks are the only ones that compare.
+  } else if (beat_unix_ns > 0 && beat_unix_ns < taken_unix_ns) {
+    // Another boot, machine or time namespace: the wall clocks are the only ones that compare.
     snapshot.heartbeat_age_ns = static_cast<std::uint64_t>(taken_unix_ns - beat_unix_ns);
   }
   return {};
