@@ -328,21 +328,6 @@ TEST_CASE("the shown configuration names the places that the engine would use") 
                               Contains("drain_timeout = \"25s\"  # default"));
 }
 
-TEST_CASE("a full tmpfs costs the engine its segment, not its work") {
-  const Site site;
-  const std::filesystem::path small = site.scratch / "small";
-  std::filesystem::create_directory(small);
-  const std::string mount = "mount -t tmpfs -o size=64k none " + small.string() + " && exec \"$@\"";
-  const std::vector<std::string> command = {"unshare", "-rm", "sh", "-c", mount, "sh"};
-  if (std::system("unshare -rm true 2>/dev/null") != 0) {
-    WARN("not tested: this host allows no mount namespaces");
-    return;
-  }
-  RunningDaemon daemon(site, {"--segment", (small / "system.segment").string()}, command);
-  CHECK(final_state(site, submit(site, 1)) == "done");
-  CHECK_THAT(daemon.log(), Contains("the status is not shared") && Contains("no room"));
-}
-
 TEST_CASE("an engine whose segment was removed publishes it again") {
   const bool is_degraded_before = GENERATE(false, true);
   const auto word = is_degraded_before ? shm::VerdictWord::kDegraded : shm::VerdictWord::kIdle;
