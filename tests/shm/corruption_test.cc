@@ -113,7 +113,7 @@ std::vector<HeaderMember> decided_members() {
           VITRINE_MEMBER(Header, pid_namespace_inode, {}),
           VITRINE_MEMBER(Header, process_start_ticks, {}),
           VITRINE_MEMBER(Header, uid, {}),
-          VITRINE_MEMBER(Header, layout_hash, {}),
+          VITRINE_MEMBER(Header, schema_hash, {}),
           VITRINE_MEMBER(Header, created_unix_ns, {}),
           VITRINE_MEMBER(Header, host, {}),
           VITRINE_MEMBER(Header, engine_version, {}),
