@@ -33,9 +33,12 @@ const Observation& Attachment::observe() {
   if (observation_.error) {
     observation_.verdict = {VerdictWord::kUnreadable, observation_.error->text};
   } else {
+    const RecordingReader* recording = reader_->recording();
     heartbeat_.observe(*observation_.snapshot, observation_.observed_monotonic_ns);
+    if (recording != nullptr) heartbeat_.take_recorded(recording->moment().heartbeat_stood_ns);
     observation_.verdict =
         judge({observation_.identity, *observation_.snapshot, observation_.liveness, heartbeat_});
+    if (recording != nullptr) observation_.verdict.reason += " [" + recording->note() + "]";
   }
   return observation_;
 }
@@ -43,6 +46,7 @@ const Observation& Attachment::observe() {
 const Observation& Attachment::observe_settled() {
   observe();
   if (observation_.error || !observation_.liveness.lock_held) return observation_;
+  if (observation_.liveness.is_file) return observation_;
   const std::uint64_t interval_ns = credible_interval_ns(*observation_.snapshot);
   const std::uint64_t count = observation_.snapshot->heartbeat;
   const std::uint64_t deadline_ns = monotonic_ns() + 4 * interval_ns;

@@ -21,6 +21,8 @@ class HeartbeatWatch {
   // Notes a snapshot; `now_ns` is the reader's monotonic clock after it was taken. Corrects the
   // snapshot's heartbeat_age_ns when the two looks show that the clocks do not compare.
   void observe(Snapshot& snapshot, std::uint64_t now_ns);
+  // What a recorder saw in place of looks of one's own.
+  void take_recorded(std::uint64_t stood_ns) { stood_ns_ = stood_ns; }
 
   // True when the same count was seen over more than 3 promised intervals.
   bool stands() const { return stood_ns_ > 3 * interval_ns_ && interval_ns_ != 0; }

@@ -14,7 +14,9 @@ namespace vitrine::shm {
 struct Liveness {
   bool lock_held = false;    // some process still holds the writer's lock
   bool name_linked = false;  // the path still leads to this very file
-  bool is_file = false;      // read from a recording or a dead segment: nothing was asked
+  // Nothing was asked: of a dead segment the two above are false, of a recording they are as they
+  // were when the frame was taken.
+  bool is_file = false;
 };
 
 // True while a process holds the write lock of the open file. Asks with F_RDLCK, since another

@@ -8,11 +8,13 @@
 #include <boost/interprocess/mapped_region.hpp>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <tuple>
 
 #include "shm/bus_error_guard.h"
 #include "shm/catalogue.h"
 #include "shm/clock.h"
+#include "shm/recording_format.h"
 #include "shm/schema_text.h"
 #include "shm/segment_layout_check.h"
 #include "shm/snapshot_copy.h"
@@ -83,6 +85,12 @@ Result<SegmentLayout> read_layout(const OpenedFile& opened, const std::filesyste
   return check_layout(std::span(header).first(*count), opened.size_bytes, path.string());
 }
 
+bool is_recording(const OpenedFile& opened) {
+  std::array<char, 8> magic{};
+  return ::pread(opened.file.number(), magic.data(), magic.size(), 0) == ssize_t{magic.size()} &&
+         magic == kRecordingMagic;
+}
+
 }  // namespace
 
 struct SegmentReader::State {
@@ -91,9 +99,10 @@ struct SegmentReader::State {
   SegmentIdentity identity;
   std::array<std::uint8_t, 16> boot_id = vitrine::shm::boot_id();
   bip::mapped_region mapping;             // of a live segment
-  std::vector<std::uint64_t> copy_words;  // of a recording
+  std::vector<std::uint64_t> copy_words;  // of a dead segment
+  std::optional<RecordingReader> recording;
   bool is_file = false;
-  std::span<const std::byte> bytes;  // either of the two
+  std::span<const std::byte> bytes;  // one of the three
   SnapshotCopy copy;
   // Room for a batch, so that nothing is allocated under the guard.
   std::vector<Event> events;
@@ -160,6 +169,14 @@ Result<SegmentReader> SegmentReader::attach(const std::filesystem::path& path,
 Result<SegmentReader> SegmentReader::open_file(const std::filesystem::path& path) {
   auto opened = open_recording(path);
   if (!opened) return opened.error();
+  if (is_recording(*opened)) {
+    auto recording = RecordingReader::open(path);
+    if (!recording) return recording.error();
+    auto reader = of_recording(std::move(*recording));
+    while (reader && reader->next_frame()) {
+    }
+    return reader;
+  }
   auto layout = read_layout(*opened, path);
   if (!layout) return layout.error();
   const std::size_t size_bytes = layout->header.fixed.total_bytes;
@@ -199,6 +216,24 @@ Result<SegmentReader> SegmentReader::open_copy(std::vector<std::uint64_t> words,
   return SegmentReader(std::move(state));
 }
 
+Result<SegmentReader> SegmentReader::of_recording(RecordingReader recording) {
+  if (!recording.next()) {
+    return Error{ErrorKind::kCorrupt,
+                 recording.name() + ": a recording without a whole frame: " + recording.note()};
+  }
+  auto state = std::make_unique<State>();
+  const std::size_t size_bytes = recording.image().size();
+  auto layout = check_layout(recording.image(), size_bytes, recording.name());
+  if (!layout) return layout.error();
+  state->is_file = true;
+  state->bytes = recording.image();
+  if (Result<void> settled = state->settle(*layout, recording.name()); !settled) {
+    return settled.error();
+  }
+  state->recording = std::move(recording);
+  return SegmentReader(std::move(state));
+}
+
 const SegmentIdentity& SegmentReader::identity() const { return state_->identity; }
 
 Result<void> SegmentReader::snapshot(Snapshot& snapshot) {
@@ -212,7 +247,10 @@ Result<void> SegmentReader::snapshot(Snapshot& snapshot) {
   snapshot.heartbeat_age_ns = 0;
   const std::uint64_t beat_ns = snapshot.heartbeat_monotonic_ns;
   const std::int64_t beat_unix_ns = snapshot.unix_ns_of(Instant{beat_ns});
-  if (state_->boot_id == state_->identity.boot_id && beat_ns <= taken_ns) {
+  if (state_->recording) {
+    const std::uint64_t then_ns = state_->recording->moment().taken_engine_ns;
+    snapshot.heartbeat_age_ns = then_ns > beat_ns ? then_ns - beat_ns : 0;
+  } else if (state_->boot_id == state_->identity.boot_id && beat_ns <= taken_ns) {
     snapshot.heartbeat_age_ns = taken_ns - beat_ns;
   } else if (beat_unix_ns > 0 && beat_unix_ns < taken_unix_ns) {
     // Another boot, machine or time namespace: the wall clocks are the only ones that compare.
@@ -271,9 +309,21 @@ Liveness SegmentReader::liveness() const {
   Liveness liveness;
   if (state_->is_file) {
     liveness.is_file = true;
+    if (state_->recording) {
+      liveness.lock_held = state_->recording->moment().lock_held;
+      liveness.name_linked = state_->recording->moment().name_linked;
+    }
     return liveness;
   }
   return probe_liveness(state_->opened, state_->identity.path);
 }
+
+const RecordingReader* SegmentReader::recording() const {
+  return state_->recording ? &*state_->recording : nullptr;
+}
+
+bool SegmentReader::next_frame() { return state_->recording && state_->recording->next(); }
+
+std::span<const std::byte> SegmentReader::bytes() const { return state_->bytes; }
 
 }  // namespace vitrine::shm

@@ -19,6 +19,7 @@
 #include "shm/error.h"
 #include "shm/incarnation.h"
 #include "shm/liveness.h"
+#include "shm/recording_reader.h"
 #include "shm/segment_access.h"
 #include "shm/segment_schema.h"
 #include "shm/snapshot.h"
@@ -69,12 +70,14 @@ class SegmentReader {
   // kUnreadable, kCorrupt, kUnsupported, kSystem.
   static Result<SegmentReader> attach(const std::filesystem::path& path,
                                       const AttachOptions& options = {});
-  // Reads a dead segment or a recording into memory. kInUse when its engine lives: a file that
-  // changes while it is read has no one moment.
+  // Reads a dead segment, or a recording up to its last frame, into memory. kInUse when the
+  // segment's engine lives: a file that changes while it is read has no one moment.
   static Result<SegmentReader> open_file(const std::filesystem::path& path);
   // The same from the bytes of such a file, which are copied; `path` names them in the errors.
   static Result<SegmentReader> open_bytes(std::span<const std::byte> file,
                                           const std::filesystem::path& path);
+  // Shows a recording frame by frame, from its first one on. kCorrupt when it has none.
+  static Result<SegmentReader> of_recording(RecordingReader recording);
 
   SegmentReader(SegmentReader&&) noexcept;
   SegmentReader& operator=(SegmentReader&&) noexcept;
@@ -98,6 +101,14 @@ class SegmentReader {
   Result<std::vector<HistorySample>> history();
 
   Liveness liveness() const;
+
+  // The recording that is shown, or null.
+  const RecordingReader* recording() const;
+  // Goes to the recording's next frame; false at its end, and for anything but a recording.
+  bool next_frame();
+
+  // All bytes, as mapped or read: untrusted, and those of a live segment change and may be lost.
+  std::span<const std::byte> bytes() const;
 
  private:
   struct State;

@@ -74,7 +74,10 @@ void EventFollower::skip_to_last(std::uint64_t count) {
   last_sequence_ = newest > count ? newest - count : 0;
 }
 
-bool EventFollower::engine_lives() const { return reader_.liveness().lock_held; }
+bool EventFollower::engine_lives() const {
+  const shm::Liveness liveness = reader_.liveness();
+  return liveness.lock_held && !liveness.is_file;
+}
 
 std::optional<shm::SegmentReader> EventFollower::successor() const {
   if (target_.file || reader_.liveness().name_linked) return std::nullopt;
