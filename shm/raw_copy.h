@@ -48,6 +48,9 @@ class RawCopy {
   // What the last run left; meaningful after kDone.
   const RawFrame& frame() const { return frame_; }
 
+  // Goes on with the rings where `before`, a copy of the same engine's other file, ended.
+  void continue_after(const RawCopy& before) { ring_reached_ = before.ring_reached_; }
+
   // Entries that the next run must fetch of the fullest ring, in parts of its capacity: near 1
   // entries are about to be missed. One load a ring.
   double fullest_ring() const;

@@ -35,6 +35,7 @@ struct RawSection {
     return shape == SectionShape::kPlainWords ? std::size_t{stride_bytes} * count / 8
                                               : record_words() * count;
   }
+  friend bool operator==(const RawSection&, const RawSection&) = default;
 };
 
 struct RawLayout {

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <boost/interprocess/anonymous_shared_memory.hpp>
-#include <boost/interprocess/mapped_region.hpp>
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -18,7 +18,13 @@
 
 namespace vitrine::shm {
 
-namespace bip = boost::interprocess;
+namespace {
+
+struct FreeMemory {
+  void operator()(std::byte* memory) const { std::free(memory); }
+};
+
+}  // namespace
 
 struct RecordingReader::State {
   std::string name;
@@ -28,7 +34,7 @@ struct RecordingReader::State {
   ChunkHeader chunk{};
   std::vector<std::uint64_t> payload;  // of the last chunk
   RawLayout layout;
-  bip::mapped_region image;
+  std::unique_ptr<std::byte, FreeMemory> image;
   std::optional<FramePlayer> player;
   RecordedMoment moment;
   std::uint64_t heartbeat = 0;
@@ -118,7 +124,7 @@ Result<void> RecordingReader::State::read_file_header() {
   return {};
 }
 
-// Pages that no frame touches take no memory, so a small file cannot claim a large one.
+// Pages that no frame touches take no memory (calloc), so a small file cannot claim a large one.
 Result<void> RecordingReader::State::make_image() {
   const auto head = std::as_bytes(std::span(payload));
   if (chunk.kind != static_cast<std::uint32_t>(ChunkKind::kSegment)) {
@@ -130,24 +136,20 @@ Result<void> RecordingReader::State::make_image() {
   Result<RawLayout> read = read_raw_layout(head, fixed.total_bytes, name);
   if (!read) return read.error();
   layout = std::move(*read);
-  try {
-    image = bip::anonymous_shared_memory((layout.total_bytes() + 7) / 8 * 8);
-  } catch (const bip::interprocess_exception& error) {
+  image.reset(static_cast<std::byte*>(std::calloc((layout.total_bytes() + 7) / 8, 8)));
+  if (!image) {
     return Error{ErrorKind::kSystem, name + ": no memory for its segment of " +
-                                         std::to_string(layout.total_bytes()) +
-                                         " bytes: " + error.what()};
+                                         std::to_string(layout.total_bytes()) + " bytes"};
   }
-  auto* bytes_of_image = static_cast<std::byte*>(image.get_address());
-  std::memcpy(bytes_of_image, layout.header_bytes.data(), layout.header_bytes.size());
-  player.emplace(layout, bytes_of_image, FramePlayer::Clock::kRecorded);
+  std::memcpy(image.get(), layout.header_bytes.data(), layout.header_bytes.size());
+  player.emplace(layout, image.get(), FramePlayer::Clock::kRecorded);
   return {};
 }
 
 void RecordingReader::State::note_moment() {
   const FrameHeader& header = player->header();
   std::uint64_t beats = 0;
-  const auto* hot =
-      static_cast<const std::byte*>(image.get_address()) + layout.header.fixed.header_bytes;
+  const std::byte* hot = image.get() + layout.header.fixed.header_bytes;
   std::memcpy(&beats, hot + offsetof(HotLines, heartbeat.count), sizeof(beats));
   if (moment.frame == 0 || beats != heartbeat) heartbeat_since_ns = header.taken_engine_ns;
   heartbeat = beats;
@@ -218,7 +220,7 @@ const RawLayout& RecordingReader::layout() const { return state_->layout; }
 std::span<const std::uint64_t> RecordingReader::payload() const { return state_->payload; }
 
 std::span<const std::byte> RecordingReader::image() const {
-  return {static_cast<const std::byte*>(state_->image.get_address()), state_->layout.total_bytes()};
+  return {state_->image.get(), state_->layout.total_bytes()};
 }
 
 std::string RecordingReader::note() const {
