@@ -18,6 +18,7 @@ namespace vitrine::tools {
 // Flags that every command has.
 struct CommonFlags {
   std::string instance = "main";
+  bool is_instance_given = false;
   std::string segment;  // empty: found by the instance's name
   shm::AttachOptions attach;
   std::string log_level = "info";
@@ -46,6 +47,8 @@ Command workers_command();
 Command memory_command();
 Command events_command();
 Command gc_command();
+Command record_command();
+Command replay_command();
 Command submit_command();
 Command wait_command();
 Command cancel_command();

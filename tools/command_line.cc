@@ -16,8 +16,9 @@ namespace vitrine::tools {
 namespace {
 
 std::vector<Command> built_in_commands() {
-  return {ls_command(),     show_command(), jobs_command(),   workers_command(), memory_command(),
-          events_command(), gc_command(),   submit_command(), wait_command(),    cancel_command()};
+  return {ls_command(),     show_command(),   jobs_command(),   workers_command(), memory_command(),
+          events_command(), record_command(), replay_command(), trace_command(),   diff_command(),
+          gc_command(),     submit_command(), wait_command(),   cancel_command()};
 }
 
 std::string check_instance_name(const std::string& name) {
@@ -117,6 +118,7 @@ ExitCode run_command_line(int argument_count, const char* const* arguments) {
     diagnostics_of(flags).error(line);
     return ExitCode::kUsage;
   }
+  flags.is_instance_given = app.get_option("--instance")->count() > 0;
   if (app.get_subcommands().empty()) {
     diagnostics_of(flags).error(missing_command_text(commands));
     return ExitCode::kUsage;
