@@ -49,6 +49,8 @@ Command events_command();
 Command gc_command();
 Command record_command();
 Command replay_command();
+Command trace_command();
+Command diff_command();
 Command submit_command();
 Command wait_command();
 Command cancel_command();
