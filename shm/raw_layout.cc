@@ -13,31 +13,40 @@ namespace {
 
 constexpr std::uint32_t kHotLinesId = static_cast<std::uint32_t>(SectionId::kHotLines);
 
-// By the numbers alone: only rows under the protocol lie that far apart, and only rows and ring
-// entries are records with a stamp.
+// By what the entry says, or, in version 1.0, which did not say it, by the numbers: only rows under
+// the protocol lie that far apart, and only rows and ring entries are records with a stamp.
 SectionShape shape_of(const SectionEntry& entry) {
-  if (entry.record_bytes < sizeof(Identity) || entry.record_bytes % 8 != 0) {
-    return SectionShape::kPlainWords;
-  }
+  const bool is_record = entry.record_bytes >= sizeof(Identity) && entry.record_bytes % 8 == 0;
+  const bool are_rows = entry.stride_bytes >= kLineBytes + kSlots * slot_bytes(entry.record_bytes);
   const bool is_events = entry.id == static_cast<std::uint32_t>(SectionId::kEvents);
-  if (!is_events && entry.stride_bytes >= kLineBytes + kSlots * slot_bytes(entry.record_bytes)) {
-    return SectionShape::kTable;
+  switch (entry.kind) {
+    case SectionKind::kBlock:
+    case SectionKind::kText:
+      return SectionShape::kPlainWords;
+    case SectionKind::kRing:
+      return is_record ? SectionShape::kRing : SectionShape::kPlainWords;
+    case SectionKind::kTable:
+    case SectionKind::kUnknown:
+      break;
   }
+  if (!is_record) return SectionShape::kPlainWords;
+  if (are_rows && !is_events) return SectionShape::kTable;
   return entry.count > 1 ? SectionShape::kRing : SectionShape::kPlainWords;
 }
 
 std::optional<RawSection> section_of(const SectionEntry& entry, const FixedHeader& fixed) {
   RawSection section{entry.id,           shape_of(entry), entry.record_bytes,
                      entry.stride_bytes, entry.count,     entry.offset_bytes};
+  // A text has any length; what follows it up to a whole word is nobody's.
+  if (entry.kind == SectionKind::kText) section.stride_bytes = (entry.stride_bytes + 7) / 8 * 8;
   // Both factors have 32 bits, so neither the product nor the sum can wrap.
-  std::uint64_t bytes = std::uint64_t{entry.count} * entry.stride_bytes;
+  std::uint64_t bytes = std::uint64_t{entry.count} * section.stride_bytes;
   if (section.shape == SectionShape::kRing) bytes += kLineBytes;
-  const bool is_aligned = entry.stride_bytes % 8 == 0 && entry.offset_bytes % 8 == 0;
+  const bool is_aligned = section.stride_bytes % 8 == 0 && entry.offset_bytes % 8 == 0;
   const bool is_inside = entry.offset_bytes >= fixed.header_bytes + sizeof(HotLines) &&
                          entry.offset_bytes <= fixed.total_bytes &&
                          bytes <= fixed.total_bytes - entry.offset_bytes;
-  const bool is_text = section.shape == SectionShape::kPlainWords && bytes % 8 == 0;
-  if (!is_inside || (!is_aligned && !is_text) || entry.offset_bytes % 8 != 0) return std::nullopt;
+  if (!is_inside || !is_aligned) return std::nullopt;
   if (section.shape == SectionShape::kRing && entry.stride_bytes < entry.record_bytes) {
     return std::nullopt;
   }
