@@ -135,15 +135,21 @@ void add_extra(json::object& out, std::span<const std::byte> ends, std::size_t r
   }
 }
 
+// A row that is not there has the same keys, all null.
 template <class Record>
 json::object row_object(const Observation& observation, const Snapshot& snapshot,
                         std::size_t index) {
   const auto& rows = snapshot.rows<Record>();
-  if (index >= rows.size()) return fields_to_json(TableOf<Record>::kFields, {}, snapshot);
-  json::object out = record_to_json(rows[index], snapshot);
-  if (observation.identity.schema != nullptr) {
-    add_extra(out, snapshot.extra_of<Record>(index), sizeof(Record),
-              observation.identity.schema->unknown_fields(TableOf<Record>::kSection), snapshot);
+  const bool is_there = index < rows.size();
+  json::object out = is_there ? record_to_json(rows[index], snapshot)
+                              : fields_to_json(TableOf<Record>::kFields, {}, snapshot);
+  if (observation.identity.schema == nullptr) return out;
+  const std::vector<Field>& unknown =
+      observation.identity.schema->unknown_fields(TableOf<Record>::kSection);
+  if (is_there) {
+    add_extra(out, snapshot.extra_of<Record>(index), sizeof(Record), unknown, snapshot);
+  } else {
+    for (auto& member : fields_to_json(unknown, {}, snapshot)) out.emplace(member.key(), nullptr);
   }
   return out;
 }

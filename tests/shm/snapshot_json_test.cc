@@ -8,6 +8,7 @@
 
 #include "shm/time_text.h"
 #include "shm/utf8_repair.h"
+#include "tests/shm/small_segment.h"
 
 namespace vitrine::shm {
 namespace {
@@ -90,6 +91,17 @@ TEST_CASE("Every table is there, tables of one row as objects") {
   CHECK(member(out, "memory").at("budget_bytes").is_null());
   check_keys(member(out, "buffers"), TableOf<BuffersRecord>::kFields);
   CHECK(out.at("workers").as_array().empty());
+}
+
+TEST_CASE("A table of one row that is not there has its engine's own fields too, as null") {
+  SharedScratchFolder folder;
+  SegmentOptions options = small_segment(folder / "main.segment");
+  options.extra_fields = {{.table = SectionId::kMemory, .name = "x_limit", .help = "of its own"}};
+  const SegmentWriter writer = publish(options);
+  Attachment attachment(Target{.path = options.path});
+  const json::object out = to_json(attachment.observe());
+  REQUIRE(member(out, "memory").contains("x_limit"));
+  CHECK(member(out, "memory").at("x_limit").is_null());
 }
 
 TEST_CASE("Only the sections asked for are shown, and the envelope always") {

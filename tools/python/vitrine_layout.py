@@ -169,8 +169,10 @@ def parse_schema(text, places, is_own):
             continue
         end = place.record_bytes if is_own and place.count else RECORD_MAX
         fields = {}
-        for field in map(field_of, list_in(told, "fields")):
-            if field and field.offset + field.size <= end:
+        for told_field in list_in(told, "fields"):
+            field = field_of(told_field)
+            is_ours = is_own or (field and told_field.get("stability") != "custom")
+            if field and is_ours and field.offset + field.size <= end:
                 fields.setdefault(field.name, field)
         shape = str(told.get("shape")) if is_known else "list"
         sections[number] = Section(number, told["name"], place.kind, shape, place, fields)

@@ -12,7 +12,7 @@ Order    Python has no fences, and POSIX has no order between pread and stores t
          how the kernel is made, not a promise: who needs one uses the C++ library.
 Words    a kernel may copy a word byte by byte. Words that stand alone are read until two reads
          agree; a torn `head` is far from the truth and does not pass the comparison.
-Cost     three reads of each table's used part: less than three calls a row, and a shorter moment.
+Cost     three reads of each table's used part: far less than three calls a row, a shorter moment.
 Threads  one at a time.
 """
 import collections
@@ -50,6 +50,7 @@ class Segment:
 
     def __init__(self, path, file=False, owner=None, schema=None):
         self.path, self.is_file, self.copy = path, file, None
+        self.rooms = [bytearray()] * 3
         self.descriptor = open_regular(path, 0)[0] if file else open_live(path, owner)
         try:
             self._attach(schema)
@@ -92,27 +93,44 @@ class Segment:
             os.close(self.descriptor)
             self.descriptor = -1
 
-    def _pread(self, offset, least, size):
-        parts, got = [], 0
-        while got < size:
+    def _fill(self, view, offset):
+        got = 0
+        while got < len(view):
             try:
-                part = os.pread(self.descriptor, size - got, offset + got)
+                count = os.preadv(self.descriptor, [view[got:]], offset + got)
             except OSError as error:
                 raise SegmentError("unreadable", self.path,
                                    f"cannot be read: {os.strerror(error.errno)}") from None
-            if not part:
+            if count == 0:
                 break
-            parts.append(part)
-            got += len(part)
+            got += count
+        return got
+
+    def _cut_short(self):
+        return SegmentError("corrupt", self.path, "the file was cut short while it was being read")
+
+    def _pread(self, offset, least, size):
+        room = bytearray(size)
+        got = self._fill(memoryview(room), offset)
         if got < least:
-            raise SegmentError("corrupt", self.path,
-                               "the file was cut short while it was being read")
-        return b"".join(parts)
+            raise self._cut_short()
+        return bytes(room[:got])
 
     def read(self, offset, size):
         if self.copy is not None:
             return self.copy[offset:offset + size]
         return self._pread(offset, size, size)
+
+    def words(self, offset, size, room):
+        """Words in one of three rooms that are used again: fresh memory costs more than a copy."""
+        if self.copy is not None:
+            return memoryview(self.copy)[offset:offset + size].cast("Q")
+        if len(self.rooms[room]) < size:
+            self.rooms[room] = bytearray(size)
+        view = memoryview(self.rooms[room])[:size]
+        if self._fill(view, offset) < size:
+            raise self._cut_short()
+        return view.cast("Q")
 
     def word(self, offset):
         """A word that stands alone, whole: two reads that agree, or the last of many."""
@@ -152,9 +170,8 @@ class Segment:
     def _copy_table(self, place):
         rows = self.word(place.offset + 8) if place.count else 0
         rows = place.count if rows == 0 or rows > place.count else rows
-        reads = [memoryview(self.read(place.offset, rows * place.stride)).cast("Q")
-                 for _ in range(3)]
-        return Copy(rows, *reads)
+        return Copy(rows, *(self.words(place.offset, rows * place.stride, room)
+                            for room in range(3)))
 
     def _rows_at(self, section, commit):
         """The present rows at the commit, as (row, bytes); None when one was lapped. Without a
