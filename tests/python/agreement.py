@@ -50,15 +50,18 @@ def differences(one, other, place=""):
 
 
 def main(folder):
-    compared = differing = 0
+    compared = differing = inconsistent = 0
     for path in sorted(pathlib.Path(folder).glob("*.segment")):
         expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-        found = list(differences(shown_by_python(path), expected))
+        shown = shown_by_python(path)
+        found = list(differences(shown, expected))
         compared += 1
         differing += bool(found)
+        inconsistent += shown.get("consistent") is False
         for line in found[:5]:
             print(f"{path.name}{line}")
-    print(f"agreement: {compared} segments, {differing} differ")
+    print(f"agreement: {compared} segments, {inconsistent} of them not consistent, "
+          f"{differing} differ")
     return 1 if differing or not compared else 0
 
 
