@@ -69,13 +69,29 @@ std::optional<std::uint32_t> size_of(FieldType type, std::uint32_t told_bytes) {
   return std::nullopt;
 }
 
-// Size in bytes of the catalogue's record; none for a section that is not its table.
-std::optional<std::uint32_t> own_record_bytes(SectionId id) {
-  std::optional<std::uint32_t> found;
+// What the catalogue says of a table; no fields for a section that is not its table.
+struct OwnTable {
+  std::uint32_t record_bytes = 0;
+  std::span<const Field> fields;
+};
+
+OwnTable own_table(SectionId id) {
+  OwnTable found;
   for_each_table([&]<class Record>() {
-    if (TableOf<Record>::kSection == id) found = sizeof(Record);
+    if (TableOf<Record>::kSection == id) found = {sizeof(Record), TableOf<Record>::kFields};
   });
   return found;
+}
+
+// The words that `told` has for the catalogue's `own`, when they go on where its own words end.
+Words later_words(const Field& own, std::span<const Field> told) {
+  for (const Field& field : told) {
+    const bool is_same = field.name == own.name && field.offset_bytes == own.offset_bytes &&
+                         field.type == FieldType::kEnum && own.type == FieldType::kEnum;
+    if (!is_same || field.words.size() < own.words.size()) continue;
+    if (std::ranges::equal(own.words, field.words.first(own.words.size()))) return field.words;
+  }
+  return own.words;
 }
 
 }  // namespace
@@ -94,10 +110,20 @@ std::shared_ptr<const SegmentSchema> SegmentSchema::parse(std::string_view text,
   return schema;
 }
 
+const SegmentSchema::Table* SegmentSchema::find(SectionId table) const {
+  const auto found = std::ranges::find(tables_, table, &Table::id);
+  return found == tables_.end() ? nullptr : &*found;
+}
+
 const std::vector<Field>& SegmentSchema::unknown_fields(SectionId table) const {
   static const std::vector<Field> kNone;
-  const auto found = std::ranges::find(tables_, table, &Table::id);
-  return found == tables_.end() ? kNone : found->fields;
+  const Table* const found = find(table);
+  return found == nullptr ? kNone : found->fields;
+}
+
+std::span<const Field> SegmentSchema::own_fields(SectionId table) const {
+  const Table* const found = find(table);
+  return found == nullptr ? own_table(table).fields : std::span<const Field>(found->own);
 }
 
 void SegmentSchema::add_section(const json::object& section, const SegmentLayout& layout) {
@@ -110,18 +136,23 @@ void SegmentSchema::add_section(const json::object& section, const SegmentLayout
     return std::ranges::find(tables, id, &Table::id) != tables.end();
   };
   if (is_told(tables_) || is_told(unknown_tables_)) return;
-  const std::string_view name = text_in(section, "name");
-  const auto known_bytes = own_record_bytes(id);
-  Table table{id, name, fields_of(section, known_bytes.value_or(0), place.record_bytes)};
-  if (known_bytes) {
-    tables_.push_back(std::move(table));
-  } else if (is_name(name)) {
-    unknown_tables_.push_back(std::move(table));
+  Table table{id, text_in(section, "name"), fields_of(section, place.record_bytes), {}};
+  const OwnTable own = own_table(id);
+  if (own.fields.empty()) {
+    if (is_name(table.name)) unknown_tables_.push_back(std::move(table));
+    return;
   }
+  for (Field field : own.fields) {
+    field.words = later_words(field, table.fields);
+    table.own.push_back(field);
+  }
+  std::erase_if(table.fields,
+                [&](const Field& field) { return field.offset_bytes < own.record_bytes; });
+  tables_.push_back(std::move(table));
 }
 
-std::vector<Field> SegmentSchema::fields_of(const json::object& section, std::uint32_t begin_bytes,
-                                            std::uint32_t end_bytes) {
+std::vector<Field> SegmentSchema::fields_of(const json::object& section,
+                                            std::uint32_t record_bytes) {
   std::vector<Field> fields;
   const json::value* listed = section.if_contains("fields");
   if (listed == nullptr || !listed->is_array()) return fields;
@@ -132,8 +163,8 @@ std::vector<Field> SegmentSchema::fields_of(const json::object& section, std::ui
     const auto offset = number_in(told, "offset");
     if (!type || !offset || !is_name(text_in(told, "name"))) continue;
     const auto size = size_of(*type, number_in(told, "size").value_or(0));
-    const bool fits = size && *size > 0 && *offset >= begin_bytes && *offset % 4 == 0 &&
-                      *offset <= end_bytes && *size <= end_bytes - *offset;
+    const bool fits = size && *size > 0 && *offset % 4 == 0 && *offset <= record_bytes &&
+                      *size <= record_bytes - *offset;
     if (!fits) continue;
     Field field{text_in(told, "name"), *type, *offset, *size, Semantics::kInfo, {},
                 text_in(told, "help")};

@@ -10,6 +10,7 @@
 #include <boost/json/value.hpp>
 #include <deque>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@ class SegmentSchema {
     SectionId id{};
     std::string_view name;
     std::vector<Field> fields;  // offsets as in the segment
+    std::vector<Field> own;     // the catalogue's fields, with the words of the segment
   };
 
   // Null when the text is no JSON of this schema.
@@ -33,17 +35,20 @@ class SegmentSchema {
 
   // Fields of a table of the catalogue that lie behind its own members.
   const std::vector<Field>& unknown_fields(SectionId table) const;
+  // The catalogue's own fields of the table; an enumeration has also the words that a later version
+  // appended to it.
+  std::span<const Field> own_fields(SectionId table) const;
   // Tables that the catalogue does not have.
   const std::vector<Table>& unknown_tables() const { return unknown_tables_; }
 
  private:
   void add_section(const boost::json::object& section, const SegmentLayout& layout);
-  std::vector<Field> fields_of(const boost::json::object& section, std::uint32_t begin_bytes,
-                               std::uint32_t end_bytes);
+  std::vector<Field> fields_of(const boost::json::object& section, std::uint32_t record_bytes);
+  const Table* find(SectionId table) const;
 
   boost::json::value document_;                      // the names and helps below lie in it
   std::deque<std::vector<std::string_view>> words_;  // of enumerations
-  std::vector<Table> tables_;                        // of the catalogue, unknown fields only
+  std::vector<Table> tables_;                        // of the catalogue
   std::vector<Table> unknown_tables_;
 };
 

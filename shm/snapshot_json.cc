@@ -139,13 +139,15 @@ void add_extra(json::object& out, std::span<const std::byte> ends, std::size_t r
 template <class Record>
 json::object row_object(const Observation& observation, const Snapshot& snapshot,
                         std::size_t index) {
+  constexpr SectionId kSection = TableOf<Record>::kSection;
   const auto& rows = snapshot.rows<Record>();
   const bool is_there = index < rows.size();
-  json::object out = is_there ? record_to_json(rows[index], snapshot)
-                              : fields_to_json(TableOf<Record>::kFields, {}, snapshot);
-  if (observation.identity.schema == nullptr) return out;
-  const std::vector<Field>& unknown =
-      observation.identity.schema->unknown_fields(TableOf<Record>::kSection);
+  const SegmentSchema* const schema = observation.identity.schema.get();
+  const auto own = schema == nullptr ? TableOf<Record>::kFields : schema->own_fields(kSection);
+  const auto row = std::as_bytes(std::span(rows)).subspan(is_there ? index * sizeof(Record) : 0);
+  json::object out = fields_to_json(own, row.first(is_there ? sizeof(Record) : 0), snapshot);
+  if (schema == nullptr) return out;
+  const std::vector<Field>& unknown = schema->unknown_fields(kSection);
   if (is_there) {
     add_extra(out, snapshot.extra_of<Record>(index), sizeof(Record), unknown, snapshot);
   } else {

@@ -251,10 +251,10 @@ TEST_CASE("sections and members that this program does not know are recorded and
   std::memcpy(segment, old.data(), old.size());
   Header header;
   std::memcpy(&header, segment, sizeof(header));
-  const SectionEntry added[] = {
-      {90, 24, static_cast<std::uint32_t>(record_stride_bytes(24)), 4, extra, 0},
-      {91, 24, 24, 8, extra + kPageBytes, 0},
-      {92, 1, 1, 64, extra + 2 * kPageBytes, 0}};
+  const SectionEntry added[] = {{90, 24, static_cast<std::uint32_t>(record_stride_bytes(24)), 4,
+                                 extra, SectionKind::kTable, 0},
+                                {91, 24, 24, 8, extra + kPageBytes, SectionKind::kRing, 0},
+                                {92, 9, 9, 1, extra + 2 * kPageBytes, SectionKind::kText, 0}};
   std::memcpy(segment + kSectionTableOffset + header.section_count * sizeof(SectionEntry), added,
               sizeof(added));
   header.section_count += 3;

@@ -33,33 +33,42 @@ json::object json_of(const std::filesystem::path& path) {
   return to_json(attachment.observe());
 }
 
-// Gives the first section with id `from` another id, in the table of sections and the schema text,
-// as if a later version had added it.
-void rename_section(std::string& bytes, SectionId from, std::uint32_t to, const std::string& name) {
+// Changes the schema text in the bytes of a segment, and its hash in the header with it.
+template <class Edit>
+void change_schema(std::string& bytes, Edit edit) {
   Header header;
   std::memcpy(static_cast<void*>(&header), bytes.data(), sizeof(header));
-  SectionEntry text{};
-  for (std::uint32_t i = 0; i < header.section_count; ++i) {
-    char* const place = bytes.data() + kSectionTableOffset + i * sizeof(SectionEntry);
-    SectionEntry entry;
-    std::memcpy(&entry, place, sizeof(entry));
-    if (entry.id == static_cast<std::uint32_t>(SectionId::kSchema)) text = entry;
-    if (entry.id != static_cast<std::uint32_t>(from)) continue;
-    entry.id = to;
-    std::memcpy(place, &entry, sizeof(entry));
-  }
+  const auto bytes_of_header = std::as_bytes(std::span(bytes)).first(kCheckedHeaderBytes);
+  const SectionPlace text =
+      check_layout(bytes_of_header, bytes.size(), "test").value().place(SectionId::kSchema);
   json::value schema = json::parse(bytes.substr(text.offset_bytes, text.record_bytes));
-  for (json::value& section : schema.at("sections").as_array()) {
-    if (section.at("id").to_number<std::uint32_t>() != static_cast<std::uint32_t>(from)) continue;
-    section.as_object()["id"] = to;
-    section.as_object()["name"] = name;
-  }
+  edit(schema.as_object());
   std::string changed = json::serialize(schema);
   REQUIRE(changed.size() <= text.record_bytes);
   changed.resize(text.record_bytes, ' ');
   bytes.replace(text.offset_bytes, changed.size(), changed);
   header.schema_hash = schema_hash(changed);
   std::memcpy(bytes.data(), static_cast<const void*>(&header), sizeof(header));
+}
+
+// Gives a section another id, in the table of sections and in the schema text, as if a later
+// version had added it.
+void rename_section(std::string& bytes, SectionId from, std::uint32_t to, const std::string& name) {
+  for (std::size_t i = 0; i < kSectionCapacity; ++i) {
+    char* const place = bytes.data() + kSectionTableOffset + i * sizeof(SectionEntry);
+    SectionEntry entry;
+    std::memcpy(&entry, place, sizeof(entry));
+    if (entry.id != static_cast<std::uint32_t>(from)) continue;
+    entry.id = to;
+    std::memcpy(place, &entry, sizeof(entry));
+  }
+  change_schema(bytes, [&](json::object& schema) {
+    for (json::value& section : schema["sections"].as_array()) {
+      if (section.at("id").to_number<std::uint32_t>() != static_cast<std::uint32_t>(from)) continue;
+      section.as_object()["id"] = to;
+      section.as_object()["name"] = name;
+    }
+  });
 }
 
 }  // namespace
@@ -191,6 +200,34 @@ TEST_CASE("What a schema text says beyond its segment's places is left out") {
   REQUIRE(twice != nullptr);
   REQUIRE(twice->unknown_tables().size() == 1);
   CHECK(twice->unknown_tables()[0].name == "q");
+}
+
+TEST_CASE("A word that a later version appended to an enumeration is shown") {
+  const ScratchFolder folder("/dev/shm");
+  {
+    SegmentWriter writer = publish(small_segment(folder / "segment"));
+    Transaction transaction = writer.begin();
+    transaction.recycle<JobRecord>(0).state = static_cast<JobState>(11);
+  }
+  CHECK(json_of(folder / "segment").at("jobs").as_array().at(0).at("state").as_string() ==
+        "unknown");
+  std::string bytes = read_whole(folder / "segment");
+  change_schema(bytes, [](json::object& schema) {
+    for (json::value& section : schema["sections"].as_array()) {
+      if (section.at("name") != "jobs") continue;
+      for (json::value& field : section.at("fields").as_array()) {
+        field.as_object()["help"] = "";  // makes room for the word
+        if (field.at("name") == "state") field.at("words").as_array().push_back("handed_over");
+        if (field.at("name") == "priority") field.at("words").as_array()[1] = "lowest";
+      }
+    }
+  });
+  write_whole(folder / "later", bytes);
+  Attachment attachment({.path = {}, .file = folder / "later", .options = {}, .places = {}});
+  const json::object shown = to_json(attachment.observe());
+  CHECK(shown.at("jobs").as_array().at(0).at("state").as_string() == "handed_over");
+  // A list that contradicts ours is not believed.
+  CHECK(shown.at("jobs").as_array().at(0).at("priority").as_string() == "unknown");
 }
 
 TEST_CASE("A schema text that was damaged does not hide what the catalogue knows") {
