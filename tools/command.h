@@ -46,6 +46,7 @@ Command jobs_command();
 Command workers_command();
 Command memory_command();
 Command events_command();
+Command conform_command();
 Command gc_command();
 Command record_command();
 Command replay_command();

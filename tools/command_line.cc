@@ -16,9 +16,10 @@ namespace vitrine::tools {
 namespace {
 
 std::vector<Command> built_in_commands() {
-  return {ls_command(),     show_command(),   jobs_command(),   workers_command(), memory_command(),
-          events_command(), record_command(), replay_command(), trace_command(),   diff_command(),
-          gc_command(),     submit_command(), wait_command(),   cancel_command()};
+  return {ls_command(),      show_command(),   jobs_command(),   workers_command(),
+          memory_command(),  events_command(), record_command(), replay_command(),
+          trace_command(),   diff_command(),   conform_command(), gc_command(),
+          submit_command(),  wait_command(),   cancel_command()};
 }
 
 std::string check_instance_name(const std::string& name) {

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/conformance.h"
+
+#include <catch2/catch.hpp>
+
+#include "shm/clock.h"
+#include "shm/segment_writer.h"
+#include "tests/scratch_folder.h"
+
+namespace vitrine::tools {
+namespace {
+
+using Catch::Matchers::Contains;
+
+// A live segment in this process, as good as its test makes it.
+struct Engine {
+  SharedScratchFolder folder;
+  shm::SegmentOptions options;
+  shm::SegmentWriter writer;
+
+  Engine() : options(options_in(folder / "some.segment")), writer(publish(options)) {
+    writer.set_life(shm::EngineLife::kReady, 0);
+    auto rows = writer.begin();
+    rows.edit<shm::EngineRecord>().workers = 0;
+  }
+  static shm::SegmentOptions options_in(const std::filesystem::path& path) {
+    shm::SegmentOptions options;
+    options.instance = "some";
+    options.path = path;
+    options.capacity.partitions = 16;
+    options.capacity.events = 64;
+    options.heartbeat_interval_ns = 60'000'000'000;
+    return options;
+  }
+  static shm::SegmentWriter publish(const shm::SegmentOptions& options) {
+    auto writer = shm::SegmentWriter::publish_named(options);
+    REQUIRE(writer.has_value());
+    return std::move(*writer);
+  }
+  Conformance conformance() const {
+    shm::Target target;
+    target.path = options.path;
+    return Conformance(target);
+  }
+  void append_event(std::uint64_t time_ns) {
+    auto rows = writer.begin();
+    shm::Event event;
+    event.type = shm::EventType::kStart;
+    event.time = {time_ns};
+    rows.append(event);
+  }
+};
+
+TEST_CASE("an engine that keeps the rules conforms") {
+  Engine engine;
+  Conformance conformance = engine.conformance();
+  REQUIRE(conformance.begin());
+  for (int look = 0; look < 3; ++look) {
+    engine.append_event(shm::monotonic_ns());
+    CHECK(conformance.look());
+  }
+  INFO(conformance.text());
+  CHECK(conformance.conforms());
+  CHECK(conformance.json().at("events") == 3);
+  CHECK(conformance.json().at("snapshots_consistent") == 3);
+}
+
+TEST_CASE("a broken invariant is named once, with how often it was seen") {
+  Engine engine;
+  {
+    auto rows = engine.writer.begin();
+    shm::JobRecord& job = rows.recycle<shm::JobRecord>(0);
+    job.job = {7};
+    job.state = shm::JobState::kQueued;
+  }
+  Conformance conformance = engine.conformance();
+  REQUIRE(conformance.begin());
+  for (int look = 0; look < 3; ++look) CHECK(conformance.look());
+  CHECK_FALSE(conformance.conforms());
+  CHECK_THAT(conformance.text(), Contains("I5: job 7 waits without a reason (3 times"));
+}
+
+TEST_CASE("events that go back in time are found") {
+  Engine engine;
+  engine.append_event(2000);
+  engine.append_event(1000);
+  Conformance conformance = engine.conformance();
+  REQUIRE(conformance.begin());
+  CHECK(conformance.look());
+  CHECK_THAT(conformance.text(), Contains("events: event 2 is of an earlier time"));
+}
+
+TEST_CASE("an engine that closes ends the looks") {
+  Engine engine;
+  Conformance conformance = engine.conformance();
+  REQUIRE(conformance.begin());
+  CHECK(conformance.look());
+  engine.writer.set_life(shm::EngineLife::kClosed, 0);
+  CHECK_FALSE(conformance.look());
+  CHECK(conformance.conforms());
+}
+
+}  // namespace
+}  // namespace vitrine::tools
