@@ -101,8 +101,7 @@ std::string StageChanges::lines(const View& view, const shm::JobRecord& job) {
     told->second = partition.stage;
     if (is_new && partition.stage == shm::PartitionStage::kPending) continue;
     out += "job " + std::to_string(job.job.value) + "  " + done_text(job) + "  partition " +
-           std::to_string(partition.partition) + ": " + std::string(shm::word(partition.stage)) +
-           "\n";
+           std::to_string(partition.partition) + ": " + view.stage(partition) + "\n";
   }
   return out;
 }

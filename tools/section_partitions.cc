@@ -25,7 +25,8 @@ bool is_resting(shm::PartitionStage stage) {
 // One line for both: neighbours that wait or that are over, alike.
 bool share_a_line(const shm::PartitionRecord& a, const shm::PartitionRecord& b) {
   return a.job == b.job && a.partition + 1 == b.partition && a.stage == b.stage &&
-         a.attempt == b.attempt && is_resting(a.stage);
+         a.stage_name.view() == b.stage_name.view() && a.attempt == b.attempt &&
+         is_resting(a.stage);
 }
 
 // The partitions of jobs that had not ended, in order.
@@ -51,7 +52,7 @@ std::vector<Cell> row_of(const View& view, const shm::PartitionRecord& first, st
   const bool is_over = shm::is_final(first.stage);
   return {cell(std::to_string(first.job.value)),
           cell(numbers),
-          cell(shm::word(first.stage), mark_of(first.stage).tone),
+          cell(view.stage(first), mark_of(first.stage).tone),
           cell(is_group || is_over ? "-" : view.age(stage_since(first))),
           cell(std::to_string(first.attempt)),
           cell(is_group || is_over ? "-" : view.number(first.worker)),

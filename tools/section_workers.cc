@@ -11,9 +11,9 @@ Cell fault_count(std::uint64_t count) {
   return cell(std::to_string(count), count == 0 ? Tone::kFaint : Tone::kBad);
 }
 
-Cell state_cell(const shm::WorkerRecord& worker) {
+Cell state_cell(const View& view, const shm::WorkerRecord& worker) {
   if (worker.state == shm::WorkerState::kProving) {
-    return cell(shm::word(worker.stage), Tone::kActive);
+    return cell(view.stage(worker), Tone::kActive);
   }
   StyledText text(shm::word(worker.state));
   if (worker.idle_reason != shm::IdleReason::kNone) {
@@ -58,7 +58,7 @@ std::string workers_section(const View& view) {
   for (const shm::WorkerRecord& worker : view.snapshot().rows<shm::WorkerRecord>()) {
     const std::string job = worker.job.value == 0 ? "-" : std::to_string(worker.job.value);
     table.add_row({cell(std::to_string(worker.identity.row)), cell(view.number(worker.device)),
-                   state_cell(worker), cell(view.age(worker.since)), cell(job),
+                   state_cell(view, worker), cell(view.age(worker.since)), cell(job),
                    cell(view.number(worker.partition)),
                    cell(std::to_string(worker.partitions_done)),
                    fault_count(worker.partitions_failed), fault_count(worker.restarts),

@@ -27,6 +27,20 @@ std::string View::text(std::string_view text) const {
   return text.empty() ? "-" : printable(text, style_.charset);
 }
 
+std::string View::stage(const shm::PartitionRecord& partition) const {
+  const std::string_view own = partition.stage_name.view();
+  return own.empty() ? std::string(shm::word(partition.stage)) : text(own);
+}
+
+std::string View::stage(const shm::WorkerRecord& worker) const {
+  for (const shm::PartitionRecord& partition : snapshot().rows<shm::PartitionRecord>()) {
+    const bool is_in_hand = worker.partition_row == shm::Index::of(partition.identity.row) &&
+                            worker.job == partition.job;
+    if (is_in_hand) return stage(partition);
+  }
+  return std::string(shm::word(worker.stage));
+}
+
 std::string View::number(shm::Index index) const {
   return index.is_set() ? std::to_string(index.number()) : "-";
 }

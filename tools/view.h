@@ -34,6 +34,9 @@ class View {
   std::string span(shm::Instant begin, shm::Instant end) const;
   // Text from the segment, made safe; "-" when empty.
   std::string text(std::string_view text) const;
+  // The engine's own word for the stage when it has one, else the standard one.
+  std::string stage(const shm::PartitionRecord& partition) const;
+  std::string stage(const shm::WorkerRecord& worker) const;  // of the partition in hand
   // A number that may be absent.
   std::string number(shm::Index index) const;
 

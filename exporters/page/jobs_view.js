@@ -25,7 +25,8 @@ function partitionsByJob(partitions) {
 function square(partition) {
   const worker = partition.worker === null ? '' : `, worker ${partition.worker}`;
   const wait = partition.wait_reason === 'none' ? '' : `, waits for ${partition.wait_reason}`;
-  const title = `partition ${partition.partition}: ${words(partition.stage)}${worker}${wait}`;
+  const stage = partition.stage_name ?? words(partition.stage);
+  const title = `partition ${partition.partition}: ${stage}${worker}${wait}`;
   return element('span', {class: `square ${partition.stage}`, title});
 }
 
