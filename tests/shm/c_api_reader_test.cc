@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // libvitrine through its C header: what can be read of any engine.
+#include "tests/shm/allocation_count.h"
 #include "tests/shm/c_engine.h"
 
 namespace vitrine::shm {
@@ -126,6 +127,26 @@ TEST_CASE("degraded and draining are seen with their reasons") {
   CHECK(reader.look() == VITRINE_OK);
   CHECK(vitrine_verdict(reader.taken) == VITRINE_VERDICT_DRAINING);
   CHECK(reader.text("workers", "idle_reason") == "draining");
+}
+
+TEST_CASE("the life of a partition allocates nothing, whatever the engine goes through") {
+  Engine engine;
+  const std::size_t at_first = allocations;
+  const std::uint64_t job = engine.submit(2);
+  CHECK(allocations > at_first);  // the library's allocations are counted
+  vitrine_memory_budget(engine.writer, 1000);
+  const vitrine_consumer partition{VITRINE_CONSUMER_PARTITION, 0, job, nullptr};
+  const std::size_t before = allocations;
+  int codes = vitrine_job_admit(engine.writer, job);
+  codes |= vitrine_memory_reserve(engine.writer, &partition, 100);
+  for (const std::uint32_t stage : {1U, 0U, 2U, 3U}) {
+    const std::uint32_t worker = stage == 2 ? engine.worker : VITRINE_NONE;
+    codes |= vitrine_partition_stage(engine.writer, job, 0, stage, worker);
+  }
+  codes |= vitrine_partition_done(engine.writer, job, 0);
+  codes |= vitrine_job_failed(engine.writer, job, VITRINE_TIMEOUT, "too late");
+  CHECK(allocations == before);
+  CHECK(codes == VITRINE_OK);
 }
 
 }  // namespace
