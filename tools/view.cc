@@ -36,7 +36,7 @@ std::string View::stage(const shm::WorkerRecord& worker) const {
   for (const shm::PartitionRecord& partition : snapshot().rows<shm::PartitionRecord>()) {
     const bool is_in_hand = worker.partition_row == shm::Index::of(partition.identity.row) &&
                             worker.job == partition.job;
-    if (is_in_hand) return stage(partition);
+    if (is_in_hand && !partition.stage_name.view().empty()) return stage(partition);
   }
   return std::string(shm::word(worker.stage));
 }
