@@ -173,8 +173,8 @@ class OurEngine(unittest.TestCase):
                 witnesses = [word for number in range(10)
                              for word in ("--wtns", circuit / f"witness.{number}.wtns")]
                 until(lambda: (folder / "api.sock").exists())
-                subprocess.run([BUILD / "bin/vitrine", "submit", "--socket", folder / "api.sock",
-                                "--circuit", "demo", *witnesses], check=True, timeout=PATIENCE_S,
+                subprocess.run([BUILD / "bin/vitrine", "submit", *flags, "--circuit", "demo",
+                                *witnesses], check=True, timeout=PATIENCE_S,
                                env=environment, stdout=subprocess.DEVNULL)
                 done = subprocess.run([BUILD / "bin/vitrine", "conform", *flags, "--for", "1s",
                                        "--json"], check=False, capture_output=True, text=True,
