@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 
 #include "shm/segment_access.h"
@@ -38,6 +39,8 @@ struct Command {
   std::string exit_codes;  // in short, for its own help; docs/exit-codes.md has all
   std::function<void(FlagSet&)> add_flags;
   std::function<Result<ExitCode>(const CommandContext&)> run;
+  // What its bad usage ends in, by the program's arguments; kUsage when there is none.
+  std::function<ExitCode(std::span<const char* const>)> usage_code = {};
 };
 
 Command ls_command();
@@ -46,6 +49,7 @@ Command jobs_command();
 Command workers_command();
 Command memory_command();
 Command events_command();
+Command check_command();
 Command gc_command();
 Command record_command();
 Command replay_command();
