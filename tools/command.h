@@ -50,6 +50,7 @@ Command workers_command();
 Command memory_command();
 Command events_command();
 Command check_command();
+Command post_mortem_command();
 Command gc_command();
 Command record_command();
 Command replay_command();

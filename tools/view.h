@@ -53,6 +53,8 @@ std::string failures_section(const View& view);  // the last few failed jobs, ne
 // The last stage of every partition of the jobs that had not ended: what a dead engine was doing.
 // Neighbours that wait, or that are over, share a line.
 std::string partitions_section(const View& view);
+// When and how an engine that is gone ended, and which file tells.
+std::string death_section(const View& view);
 // The first `limit` jobs: unfinished ones by id, then finished ones, newest first.
 std::string jobs_section(const View& view, std::size_t limit);
 
