@@ -51,6 +51,7 @@ Command memory_command();
 Command events_command();
 Command check_command();
 Command post_mortem_command();
+Command doctor_command();
 Command gc_command();
 Command record_command();
 Command replay_command();
