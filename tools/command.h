@@ -52,6 +52,7 @@ Command events_command();
 Command check_command();
 Command post_mortem_command();
 Command doctor_command();
+Command report_command();
 Command schema_command();
 Command gc_command();
 Command record_command();

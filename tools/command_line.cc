@@ -17,9 +17,9 @@ namespace {
 std::vector<Command> built_in_commands() {
   return {ls_command(),     show_command(),   jobs_command(),   workers_command(),
           memory_command(), events_command(), check_command(),  post_mortem_command(),
-          doctor_command(), schema_command(), record_command(), replay_command(),
-          trace_command(),  diff_command(),   gc_command(),     submit_command(),
-          wait_command(),   cancel_command()};
+          doctor_command(), report_command(), schema_command(), record_command(),
+          replay_command(), trace_command(),  diff_command(),   gc_command(),
+          submit_command(), wait_command(),   cancel_command()};
 }
 
 void add_common_flags(CLI::App& app, CommonFlags& flags) {
