@@ -85,4 +85,9 @@ LastEvents read_last_events(shm::Attachment& attachment, std::uint64_t count) {
   return last;
 }
 
+std::vector<shm::HistorySample> read_history(shm::Attachment& attachment) {
+  auto read = attachment.reader()->history();
+  return read ? std::move(*read) : std::vector<shm::HistorySample>();
+}
+
 }  // namespace vitrine::tools

@@ -26,4 +26,7 @@ struct LastEvents {
 };
 LastEvents read_last_events(shm::Attachment& attachment, std::uint64_t count);
 
+// The history ring, oldest first; empty when there is none, or none that can be read.
+std::vector<shm::HistorySample> read_history(shm::Attachment& attachment);
+
 }  // namespace vitrine::tools

@@ -23,11 +23,13 @@ Result<ExitCode> run_post_mortem(const CommandContext& context, const PostMortem
   Result<shm::Attachment> box = attach_black_box(target_of(common, flags.status));
   if (!box) return with_neighbours(box.error(), common, flags.status);
   const LastEvents last = read_last_events(*box, kEventsShown);
+  const std::vector<shm::HistorySample> history = read_history(*box);
   const shm::Observation& observation = box->last();
   const TextStyle style = text_style_of(context.output.descriptor());
-  const std::string text = flags.status.json
-                               ? boost::json::serialize(post_mortem_json(observation, last)) + "\n"
-                               : post_mortem_text(View(observation, style), last);
+  const std::string text =
+      flags.status.json
+          ? boost::json::serialize(post_mortem_json(observation, last, history)) + "\n"
+          : post_mortem_text(View(observation, style), last, history);
   if (const Result<void> written = context.output.write(text); !written) return written.error();
   return static_cast<ExitCode>(shm::exit_code_of(observation));
 }

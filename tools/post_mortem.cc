@@ -33,18 +33,21 @@ std::string events_text(const View& view, const LastEvents& last) {
 
 }  // namespace
 
-std::string post_mortem_text(const View& view, const LastEvents& last) {
+std::string post_mortem_text(const View& view, const LastEvents& last,
+                             const std::vector<shm::HistorySample>& history) {
   std::string out = header_section(view);
   for (const std::string& section :
        {death_section(view), devices_section(view), workers_section(view), jobs_in_flight(view),
         partitions_section(view), memory_section(view), allocations_section(view),
-        queues_section(view), failures_section(view), events_text(view, last)}) {
+        queues_section(view), failures_section(view), errors_section(view),
+        history_section(view, history), events_text(view, last)}) {
     if (!section.empty()) out += "\n" + section;
   }
   return out;
 }
 
-boost::json::object post_mortem_json(const shm::Observation& observation, const LastEvents& last) {
+boost::json::object post_mortem_json(const shm::Observation& observation, const LastEvents& last,
+                                     const std::vector<shm::HistorySample>& history) {
   namespace json = boost::json;
   const shm::Snapshot& snapshot = *observation.snapshot;
   json::object out = shm::to_json(observation);
@@ -67,6 +70,12 @@ boost::json::object post_mortem_json(const shm::Observation& observation, const 
   json::array events;
   for (const shm::Event& event : last.events) events.push_back(shm::event_to_json(event, snapshot));
   out["events"] = std::move(events);
+  json::array samples;
+  for (const shm::HistorySample& sample : history) {
+    samples.push_back(
+        shm::fields_to_json(shm::kHistoryFields, std::as_bytes(std::span(&sample, 1)), snapshot));
+  }
+  out["history"] = std::move(samples);
   return out;
 }
 

@@ -14,6 +14,18 @@ std::string signal_text(std::uint32_t number) {
          (description == nullptr ? "" : " (" + std::string(description) + ")");
 }
 
+// What the process was struck in, as its signal handler noted it.
+std::string last_words_text(const View& view, const shm::LastWords& words) {
+  std::string text = signal_text(words.signal) + " at " +
+                     shm::rfc3339_ms(view.snapshot().unix_ns_of(words.time)) + ", in thread " +
+                     view.text(words.thread.view());
+  if (words.job.value == 0) return text;
+  text +=
+      ", at " + std::string(shm::word(words.stage)) + " of job " + std::to_string(words.job.value);
+  if (words.partition.is_set()) text += " partition " + view.number(words.partition);
+  return text;
+}
+
 std::string line(std::string_view name, const std::string& value) {
   std::string out(name);
   out.resize(10, ' ');
@@ -37,7 +49,9 @@ std::string death_section(const View& view) {
   }
   std::string out = line(has_exited ? "ended" : "died", when);
   if (has_exited) out += line("exit code", std::to_string(snapshot.exit_code));
-  if (snapshot.last_signal != 0) {
+  if (snapshot.last_words.written != 0) {
+    out += line("struck by", last_words_text(view, snapshot.last_words));
+  } else if (snapshot.last_signal != 0) {
     out += line("signal", signal_text(snapshot.last_signal));
   } else if (!has_exited) {
     out +=

@@ -30,7 +30,7 @@ shm::Observation dead_for_an_hour() {
 }
 
 std::string text_of(const shm::Observation& observation, const LastEvents& last = {}) {
-  return post_mortem_text(View(observation, {}), last);
+  return post_mortem_text(View(observation, {}), last, {});
 }
 
 // Publishes an engine and lets it die; the segment then has `events` events.
@@ -72,6 +72,56 @@ TEST_CASE("a death without a signal and an end by itself are told apart", "[post
   const std::string text = text_of(observation);
   CHECK_THAT(text, Contains("\nended     2026-01-31T08:15:30.000Z, 1h00m ago\nexit code 3\n"));
   CHECK_THAT(text, !Contains("signal"));
+}
+
+TEST_CASE("last words name the thread and what it had in hand", "[post-mortem]") {
+  shm::Observation observation = dead_for_an_hour();
+  shm::LastWords& words = observation.snapshot->last_words;
+  words.written = 1;
+  words.signal = SIGBUS;
+  words.time = {observation.snapshot->heartbeat_monotonic_ns + 20'000'000};
+  words.thread.assign("worker\n0");
+  words.job = {7};
+  words.partition = shm::Index::of(1);
+  words.stage = shm::PartitionStage::kGpuProving;
+  CHECK_THAT(text_of(observation),
+             Contains("\nstruck by 7 (Bus error) at 2026-01-31T08:15:30.020Z, in thread "
+                      "worker\\x0a0, at gpu_proving of job 7 partition 1\n"));
+}
+
+TEST_CASE("distinct errors are shown with their count, the last first", "[post-mortem]") {
+  shm::Observation observation = dead_for_an_hour();
+  const std::uint64_t end_ns = observation.snapshot->heartbeat_monotonic_ns;
+  shm::ErrorRecord old;
+  old.count = 3;
+  old.first = old.last = {end_ns - kHour};
+  old.failure_class = shm::FailureClass::kBadInput;
+  old.text.assign("w[0] is not 1");
+  shm::ErrorRecord recent = old;
+  recent.last = {end_ns - 60'000'000'000};
+  recent.job = {7};
+  recent.text.assign("no room");
+  observation.snapshot->rows<shm::ErrorRecord>() = {old, recent};
+  const std::string text = text_of(observation);
+  CHECK_THAT(text, Contains("     3  1m00s  1h00m  bad_input    7  no room\n"
+                            "     3  1h00m  1h00m  bad_input    -  w[0] is not 1\n"));
+}
+
+TEST_CASE("the last minutes are shown once a minute, up to the end", "[post-mortem]") {
+  const shm::Observation observation = dead_for_an_hour();
+  std::vector<shm::HistorySample> history;
+  for (std::uint64_t second = 0; second < 150; ++second) {
+    shm::HistorySample sample;
+    sample.sequence = second + 1;
+    sample.time = {observation.snapshot->heartbeat_monotonic_ns - (150 - second) * 1'000'000'000};
+    sample.jobs_active = static_cast<std::uint32_t>(second);
+    history.push_back(sample);
+  }
+  const std::string text = history_section(View(observation, {}), history);
+  INFO(text);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 4);
+  CHECK_THAT(text, Contains("\n 2m01s      29 ") && Contains("\n  1.0s     149 "));
+  CHECK(history_section(View(observation, {}), {}).empty());
 }
 
 TEST_CASE("nothing in flight is said, and a signal without a name is a number", "[post-mortem]") {
