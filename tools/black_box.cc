@@ -38,6 +38,11 @@ Result<shm::Attachment> attach_file(const shm::Target& target) {
   shm::Attachment attachment(target);
   const shm::Observation& observation = attachment.observe();
   if (!observation.snapshot) return unreadable(*observation.error);
+  if (observation.liveness.lock_held) {
+    return Error{ExitCode::kNoInstance, target.file->string() +
+                                            ": its engine lived when it was recorded; 'vitrine "
+                                            "show' shows it"};
+  }
   return attachment;
 }
 

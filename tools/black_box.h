@@ -16,7 +16,7 @@ namespace vitrine::tools {
 
 // Attached, with a first observation that has a snapshot of an engine that is gone: of the
 // target's file, or of the dead segment whose engine beat last. Errors: kNoInstance when none is
-// dead, kUnreadable when none that may be can be read.
+// dead, also in a recording, kUnreadable when none that may be can be read.
 Result<shm::Attachment> attach_black_box(const shm::Target& target);
 
 // The end of the event ring.

@@ -169,10 +169,19 @@ void freeze(const Moment& moment, const shm::SegmentLayout& layout, std::string&
   copy.put_ring(shm::SectionId::kHistory, history, last_sample);
 }
 
+Result<std::string> copy_recording(const shm::SegmentReader& reader) {
+  constexpr std::size_t kBytesMax = std::size_t{1} << 30;
+  auto bytes = read_bounded(reader.identity().path, kBytesMax);
+  if (!bytes) return changed(reader, "cannot be read again");
+  if (bytes->size() == kBytesMax) return changed(reader, "is too large for a report");
+  return std::move(*bytes);
+}
+
 }  // namespace
 
 Result<std::string> copy_segment(shm::Attachment& attachment) {
   shm::SegmentReader& reader = *attachment.reader();
+  if (reader.recording() != nullptr) return copy_recording(reader);
   const bool is_written = reader.liveness().lock_held;
   // Before the bytes: the count of rows that were ever used only grows.
   const Result<Moment> moment = is_written ? take_moment(reader) : Moment{};

@@ -13,8 +13,8 @@
 
 namespace vitrine::tools {
 
-// Of the segment that the attachment has. Errors: kUnreadable when its name leads to another
-// segment by now, or when it changes faster than it can be copied.
+// Of the segment that the attachment has; of a recording all of it. Errors: kUnreadable when its
+// name leads to another segment by now, or when it changes faster than it can be copied.
 Result<std::string> copy_segment(shm::Attachment& attachment);
 
 }  // namespace vitrine::tools

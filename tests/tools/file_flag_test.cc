@@ -84,3 +84,18 @@ TEST_CASE("every status command says what is wrong with a file", "[file]") {
     CHECK((absent.output + absent.error).find((scratch / "none").string()) != std::string::npos);
   }
 }
+
+TEST_CASE("every status command shows the recorded moment of an engine that lives", "[file]") {
+  const ScratchFolder scratch;
+  const SharedScratchFolder shared;
+  const shm::SegmentWriter living = publish_engine(shared.path(), "e");
+  const ProgramRun made = run_vitrine({"record", "--out", scratch / "recording", "--for", "50ms",
+                                       "--segment", shm::segment_path_in(shared.path(), "e")});
+  INFO(made.error);
+  REQUIRE(made.exit_code == 0);
+  for (const StatusCommand& command : status_commands(scratch / "out")) {
+    const ProgramRun run = run_on(command, scratch / "recording");
+    INFO(command.words[0] << ": " << run.output << run.error);
+    CHECK(run.exit_code == (command.words[0] == "post-mortem" ? 3 : 0));
+  }
+}
