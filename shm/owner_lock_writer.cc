@@ -6,14 +6,19 @@
 
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
+#include "shm/clock.h"
 #include "shm/publication_writer.h"
 
 namespace vitrine::shm {
 namespace {
 
 constexpr int kReplacedTriesMax = 8;
+constexpr std::uint64_t kPassingNs = 500'000'000;
+constexpr auto kLookEvery = std::chrono::milliseconds(1);
 constexpr off_t kLineBytes = 16;
 constexpr off_t kFileBytesMax = 4 * kLineBytes;
 
@@ -82,11 +87,20 @@ Result<FileDescriptor> open_lock_file(const std::filesystem::path& path, Owned o
   return file;
 }
 
+// True when the line is free again, or held with the whole file, as by who removes a dead segment:
+// an engine has its own line only.
+bool is_passing(int file, Owned owned) {
+  struct flock holder = lock_of(offset_of(owned), kLineBytes);
+  if (::fcntl(file, F_OFD_GETLK, &holder) != 0) return false;
+  return holder.l_type == F_UNLCK || holder.l_len == 0;
+}
+
 }  // namespace
 
 Result<OwnerLock> OwnerLock::take(const std::filesystem::path& file, Owned owned,
                                   const std::string& name) {
-  for (int tries = 0; tries < kReplacedTriesMax; ++tries) {
+  const std::uint64_t end_ns = monotonic_ns() + kPassingNs;
+  for (int tries = 0; tries < kReplacedTriesMax;) {
     Result<FileDescriptor> opened = open_lock_file(file, owned, name);
     if (!opened) return opened.error();
     struct flock line = lock_of(offset_of(owned), kLineBytes);
@@ -94,13 +108,20 @@ Result<OwnerLock> OwnerLock::take(const std::filesystem::path& file, Owned owned
       if (errno != EAGAIN && errno != EACCES) {
         return system_error(ErrorKind::kSystem, file, "cannot lock");
       }
+      if (is_passing(opened->number(), owned) && monotonic_ns() < end_ns) {
+        std::this_thread::sleep_for(kLookEvery);
+        continue;
+      }
       return Error{ErrorKind::kInUse,
                    name + ": a live engine has it: " + owner_of(opened->number(), owned) +
                        ", uid " + std::to_string(::geteuid())};
     }
     // Somebody may have removed the file between open and lock; a lock without a name guards
     // nothing.
-    if (!leads_to(file, *opened)) continue;
+    if (!leads_to(file, *opened)) {
+      ++tries;
+      continue;
+    }
     if (Result<void> written = write_own_pid(opened->number(), owned, file); !written) {
       return written.error();
     }

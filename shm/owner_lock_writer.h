@@ -27,7 +27,8 @@ enum class Owned { kSegment = 0, kInstance = 1, kSocket = 2, kSpool = 3 };
 class OwnerLock {
  public:
   // Takes a line of `file`; `name` says in errors what it guards. kInUse names the owner: a live
-  // engine's PID, or another user. kUnreadable: a file that cannot be a lock. Never waits.
+  // engine's PID, or another user. kUnreadable: a file that cannot be a lock. Waits only for
+  // who holds the whole file, as `vitrine gc` does for a moment: half a second at most.
   static Result<OwnerLock> take(const std::filesystem::path& file, Owned owned,
                                 const std::string& name);
   // True when the file's name no longer leads to this lock: it then keeps nobody out.

@@ -33,14 +33,6 @@ std::vector<std::string> runtime_directories() {
   return directories;
 }
 
-// `main` of both /dev/shm/vitrine.main and /run/vitrine/main.segment.
-std::string instance_part(const fs::path& segment) {
-  std::string name = segment.filename().string();
-  if (name.starts_with(kPrefix)) return name.substr(kPrefix.size());
-  if (segment.extension() == ".segment") return segment.stem().string();
-  return name;
-}
-
 }  // namespace
 
 bool is_instance_name(std::string_view name) {
@@ -54,6 +46,13 @@ fs::path segment_path_in(const fs::path& directory, std::string_view instance) {
   const std::string name(instance);
   return directory == kSharedMemoryDirectory ? directory / (std::string(kPrefix) + name)
                                              : directory / (name + ".segment");
+}
+
+std::string instance_part(const fs::path& segment) {
+  std::string name = segment.filename().string();
+  if (name.starts_with(kPrefix)) return name.substr(kPrefix.size());
+  if (segment.extension() == ".segment") return segment.stem().string();
+  return name;
 }
 
 fs::path lock_path_of(const fs::path& name) {

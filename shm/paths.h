@@ -29,6 +29,10 @@ bool is_instance_name(std::string_view name);
 std::filesystem::path segment_path_in(const std::filesystem::path& directory,
                                       std::string_view instance);
 
+// The part of a live segment's name that tells its instance: `main` of both
+// /dev/shm/vitrine.main and /run/vitrine/main.segment.
+std::string instance_part(const std::filesystem::path& segment);
+
 // The file beside a segment or a socket whose lock its engine holds for life.
 std::filesystem::path lock_path_of(const std::filesystem::path& name);
 // The name of a segment once it is dead, beside its name in life.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 
 #include "shm/segment_access.h"
@@ -38,6 +39,8 @@ struct Command {
   std::string exit_codes;  // in short, for its own help; docs/exit-codes.md has all
   std::function<void(FlagSet&)> add_flags;
   std::function<Result<ExitCode>(const CommandContext&)> run;
+  // What its bad usage ends in, by the program's arguments; kUsage when there is none.
+  std::function<ExitCode(std::span<const char* const>)> usage_code = {};
 };
 
 Command ls_command();
@@ -47,6 +50,11 @@ Command workers_command();
 Command memory_command();
 Command events_command();
 Command conform_command();
+Command check_command();
+Command post_mortem_command();
+Command doctor_command();
+Command report_command();
+Command schema_command();
 Command gc_command();
 Command record_command();
 Command replay_command();

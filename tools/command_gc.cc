@@ -55,13 +55,28 @@ std::string json_of(const std::vector<CollectedSegment>& segments, const GcFlags
   return boost::json::serialize(boost::json::object{{"segments", std::move(list)}}) + "\n";
 }
 
+// All that there are; with --segment that one, and what former engines left beside it.
+std::vector<shm::SegmentName> meant_segments(const CommonFlags& flags) {
+  if (flags.segment.empty()) return shm::list_segments();
+  const std::filesystem::path path = flags.segment;
+  const std::string instance = shm::instance_part(path);
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::vector<shm::SegmentName> names;
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) names.push_back({instance, path, false});
+  for (shm::SegmentName& name : shm::list_segments({{folder}})) {
+    if (name.named_dead && name.instance == instance) names.push_back(std::move(name));
+  }
+  return names;
+}
+
 Result<ExitCode> run_gc(const CommandContext& context, const GcFlags& flags) {
   if (flags.all_users && geteuid() != 0) {
     return Error{ExitCode::kUsage, "--all-users: only root may remove what belongs to others"};
   }
-  const auto segments = collect_dead_segments({}, flags.all_users ? Owners::kAll : Owners::kSelf,
-                                              flags.dry_run ? Removal::kPretend : Removal::kRemove,
-                                              context.flags.attach);
+  const auto segments = collect_dead_segments(
+      meant_segments(context.flags), flags.all_users ? Owners::kAll : Owners::kSelf,
+      flags.dry_run ? Removal::kPretend : Removal::kRemove, context.flags.attach);
   const Charset charset = text_style_of(context.output.descriptor()).charset;
   const std::string text =
       flags.json ? json_of(segments, flags) : text_of(segments, flags, charset);

@@ -9,30 +9,24 @@
 #include <utility>
 #include <vector>
 
-#include "shm/paths.h"
 #include "tools/command.h"
 
 namespace vitrine::tools {
 namespace {
 
 std::vector<Command> built_in_commands() {
-  return {ls_command(),      show_command(),   jobs_command(),   workers_command(),
-          memory_command(),  events_command(), record_command(), replay_command(),
-          trace_command(),   diff_command(),   conform_command(), gc_command(),
-          submit_command(),  wait_command(),   cancel_command()};
-}
-
-std::string check_instance_name(const std::string& name) {
-  if (shm::is_instance_name(name)) return "";
-  return "'" + name + "' is not an instance name: 1 to 32 of a-z, 0-9, _ and -";
+  return {ls_command(),     show_command(),    jobs_command(),   workers_command(),
+          memory_command(), events_command(),  check_command(),  post_mortem_command(),
+          doctor_command(), report_command(),  schema_command(), record_command(),
+          replay_command(), trace_command(),   diff_command(),   conform_command(),
+          gc_command(),     submit_command(),  wait_command(),   cancel_command()};
 }
 
 void add_common_flags(CLI::App& app, CommonFlags& flags) {
   app.set_version_flag("--version", "vitrine " VITRINE_VERSION);
   FlagSet set(app);
   CLI::Option* instance =
-      set.text("--instance", flags.instance, "Name of the engine's instance (main)");
-  instance->check(check_instance_name);
+      set.instance("--instance", flags.instance, "Name of the engine's instance (main)");
   FlagSet::environment(instance, "VITRINE_INSTANCE");
   FlagSet::environment(set.text("--segment", flags.segment, "Path of the engine's segment"),
                        "VITRINE_SEGMENT");
@@ -92,6 +86,13 @@ std::string external_commands_help() {
   return text + "\nExit codes are in 'vitrine COMMAND --help' and docs/exit-codes.md.";
 }
 
+const Command* chosen_of(const CLI::App& app, const std::vector<Command>& commands) {
+  if (app.get_subcommands().empty()) return nullptr;
+  const std::string name = app.get_subcommands().front()->get_name();
+  return &*std::find_if(commands.begin(), commands.end(),
+                        [&](const Command& command) { return command.name == name; });
+}
+
 }  // namespace
 
 ExitCode run_command_line(int argument_count, const char* const* arguments) {
@@ -117,16 +118,16 @@ ExitCode run_command_line(int argument_count, const char* const* arguments) {
     std::string line = problem.what();
     std::replace(line.begin(), line.end(), '\n', ' ');  // the library's own breaks
     diagnostics_of(flags).error(line);
-    return ExitCode::kUsage;
+    const Command* meant = chosen_of(app, commands);
+    if (meant == nullptr || !meant->usage_code) return ExitCode::kUsage;
+    return meant->usage_code({arguments, static_cast<std::size_t>(argument_count)});
   }
   flags.is_instance_given = app.get_option("--instance")->count() > 0;
-  if (app.get_subcommands().empty()) {
+  const Command* chosen = chosen_of(app, commands);
+  if (chosen == nullptr) {
     diagnostics_of(flags).error(missing_command_text(commands));
     return ExitCode::kUsage;
   }
-  const std::string name = app.get_subcommands().front()->get_name();
-  const auto chosen = std::find_if(commands.begin(), commands.end(),
-                                   [&](const Command& command) { return command.name == name; });
   return run(*chosen, flags);
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "shm/paths.h"
+#include "shm/discovery.h"
 #include "shm/segment_access.h"
 
 namespace vitrine::tools {
@@ -25,11 +25,11 @@ struct CollectedSegment {
   std::string reason;  // why it went, stayed or could not go
 };
 
-// Looks at every name in `places` that can be a segment's; nothing else is touched. What is not a
-// readable segment is kept. With kPretend, kRemoved means that it would have been. The owner of
-// `options` is not asked for.
-std::vector<CollectedSegment> collect_dead_segments(const shm::SegmentPlaces& places, Owners owners,
-                                                    Removal removal,
+// Looks at each of the segments (shm::list_segments finds them) and touches nothing else but the
+// lock of one that it removes. What is not a readable segment is kept. With kPretend, kRemoved
+// means that it would have been. The owner of `options` is not asked for.
+std::vector<CollectedSegment> collect_dead_segments(const std::vector<shm::SegmentName>& names,
+                                                    Owners owners, Removal removal,
                                                     const shm::AttachOptions& options = {});
 
 }  // namespace vitrine::tools

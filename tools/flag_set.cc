@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 
+#include "shm/paths.h"
 #include "shm/user_id.h"
 #include "tools/duration_text.h"
 
@@ -20,10 +21,20 @@ std::uint64_t strict_number(const std::string& flag, const std::string& text) {
   return number;
 }
 
+std::string check_instance_name(const std::string& name) {
+  if (shm::is_instance_name(name)) return "";
+  return "'" + name + "' is not an instance name: 1 to 32 of a-z, 0-9, _ and -";
+}
+
 }  // namespace
 
 CLI::Option* FlagSet::text(const std::string& name, std::string& value, const std::string& help) {
   return app_.add_option(name, value, help);
+}
+
+CLI::Option* FlagSet::instance(const std::string& name, std::string& value,
+                               const std::string& help) {
+  return app_.add_option(name, value, help)->check(check_instance_name);
 }
 
 CLI::Option* FlagSet::texts(const std::string& name, std::vector<std::string>& values,

@@ -27,6 +27,7 @@ class FlagSet {
   // The value of a flag, or an argument in its place when the name has no dashes. Each returns
   // what require() and environment() take.
   CLI::Option* text(const std::string& name, std::string& value, const std::string& help);
+  CLI::Option* instance(const std::string& name, std::string& value, const std::string& help);
   CLI::Option* texts(const std::string& name, std::vector<std::string>& values,
                      const std::string& help);
   CLI::Option* number(const std::string& name, std::optional<std::uint64_t>& value,

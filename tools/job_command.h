@@ -2,6 +2,7 @@
 // What the commands that give work to an engine share: its answers, read.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "shm/words.h"

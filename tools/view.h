@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "shm/attachment.h"
 #include "tools/styled_text.h"
@@ -56,6 +57,12 @@ std::string failures_section(const View& view);  // the last few failed jobs, ne
 // The last stage of every partition of the jobs that had not ended: what a dead engine was doing.
 // Neighbours that wait, or that are over, share a line.
 std::string partitions_section(const View& view);
+// When and how an engine that is gone ended, and which file tells.
+std::string death_section(const View& view);
+// The distinct errors, the last first.
+std::string errors_section(const View& view);
+// The state once a minute up to the end, oldest first.
+std::string history_section(const View& view, const std::vector<shm::HistorySample>& history);
 // The first `limit` jobs: unfinished ones by id, then finished ones, newest first.
 std::string jobs_section(const View& view, std::size_t limit);
 

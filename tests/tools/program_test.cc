@@ -228,7 +228,8 @@ TEST_CASE("help and version go to standard output", "[program]") {
 
 TEST_CASE("help names the exit codes of a command and the programs of their own", "[program]") {
   for (const std::string command :
-       {"ls", "show", "jobs", "workers", "memory", "events", "gc", "submit", "wait", "cancel"}) {
+       {"ls", "show", "jobs", "workers", "memory", "events", "check", "doctor", "report", "schema",
+        "gc", "submit", "wait", "cancel"}) {
     INFO(command);
     CHECK(run_vitrine({command, "--help"}).output.find("Exit codes: 0 ") != std::string::npos);
   }
