@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // EventRing: the reader's side of the event ring.
 //
-// Layout   `head`, the number of events appended so far, alone on a 128-byte line; then `count`
-//          events. The event with sequence s (from 1) lies in slot (s - 1) mod count.
+// Layout   `head` alone on a 128-byte line, then `count` events (shm/event_ring_protocol.h).
 // Reader   never waits. An event that was copied while the writer may have been overwriting it is
 //          dropped and counted as missed, exactly.
-// Memory order
-//   the first load(acquire) of head pairs with the writer's store(release) after the words;
-//   the fence(acquire) before its second load pairs with the writer's fence(release) before the
-//   words: who sees a word of event s + count sees head >= s + count - 1 and drops its copy.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
+#include "shm/event_ring_protocol.h"
 #include "shm/records.h"
 #include "shm/segment_layout_check.h"
 
@@ -23,14 +19,6 @@ namespace vitrine::shm {
 
 class EventRing {
  public:
-  // What copy_after() left in `out`.
-  struct Range {
-    std::size_t skipped = 0;   // entries of `out` before the first good one
-    std::size_t count = 0;     // good ones
-    std::uint64_t missed = 0;  // events between the one asked for and the first good one
-    bool is_damaged = false;   // an entry was not the event that belongs there
-  };
-
   EventRing() = default;
   EventRing(const SectionPlace& place, const std::byte* segment)
       : place_(place), ring_(segment + place.offset_bytes) {}
@@ -39,17 +27,15 @@ class EventRing {
 
   // Copies the events after `sequence` that belong to transactions up to `commit`. Requires:
   // count() != 0.
-  Range copy_after(std::uint64_t sequence, std::uint64_t commit,
-                   std::span<Event> out) const noexcept;
+  RingRange copy_after(std::uint64_t sequence, std::uint64_t commit,
+                       std::span<Event> out) const noexcept;
 
-  // Sequence of the newest event of transactions up to `commit`; zero when there is none.
-  std::uint64_t newest_at(std::uint64_t commit) const noexcept;
+  // Sequence of the newest event of transactions up to `commit`, zero when there is none; nothing
+  // when the writer was faster and the caller should try again with a newer commit.
+  std::optional<std::uint64_t> newest_at(std::uint64_t commit) const noexcept;
 
  private:
-  std::uint64_t load_head(std::memory_order order) const noexcept;
-  const std::uint64_t* words_of(std::uint64_t sequence) const noexcept;
-  Event copy(std::uint64_t sequence) const noexcept;
-  bool is_head_behind(std::uint64_t head) const noexcept;
+  RingWords<const std::uint64_t> words() const noexcept;
 
   SectionPlace place_;
   const std::byte* ring_ = nullptr;

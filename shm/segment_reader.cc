@@ -191,7 +191,7 @@ Result<EventBatch> SegmentReader::events_after(std::uint64_t sequence, std::size
   if (ring.count() == 0) return batch;
   auto& room = state_->events;
   room.resize(std::max(room.size(), std::min<std::size_t>(limit, ring.count())));
-  EventRing::Range range;
+  RingRange range;
   const auto copy_events = [&] {
     range = ring.copy_after(sequence, state_->copy.load_commit(),
                             std::span(room).first(std::min<std::size_t>(limit, ring.count())));

@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <array>
+#include <bit>
 #include <boost/interprocess/anonymous_shared_memory.hpp>
 #include <boost/interprocess/mapped_region.hpp>
 #include <cassert>
@@ -11,6 +13,7 @@
 #include <optional>
 
 #include "shm/clock.h"
+#include "shm/event_ring_protocol.h"
 #include "shm/file_descriptor.h"
 #include "shm/lost_page_writer.h"
 #include "shm/owner_lock_writer.h"
@@ -23,6 +26,8 @@ namespace vitrine::shm {
 namespace bip = boost::interprocess;
 
 namespace {
+
+using EventWords = std::array<std::uint64_t, sizeof(Event) / 8>;
 
 // Order of members is order of life: the mapping goes before the file that carries the lock.
 struct SegmentPages {
@@ -86,6 +91,10 @@ struct SegmentWriter::State {
 
   Result<void> take_lock();
   void exchange_pages(SegmentPages& fresh);
+  RingWords<std::uint64_t> ring_words() const noexcept {
+    return {ring_head, ring, sizeof(Event) / 8, sizeof(Event) / 8,
+            plan.count_of(SectionId::kEvents)};
+  }
   void write_event(const Event& event) noexcept;
   void write_events_again(const std::uint64_t* old_ring) noexcept;
   Result<void> link() const {
@@ -123,13 +132,7 @@ void SegmentWriter::State::exchange_pages(SegmentPages& fresh) {
 }
 
 void SegmentWriter::State::write_event(const Event& event) noexcept {
-  constexpr std::size_t kEventWords = sizeof(Event) / 8;
-  std::uint64_t words[kEventWords];
-  std::memcpy(words, &event, sizeof(event));
-  const std::uint64_t slot = (event.sequence - 1) % plan.count_of(SectionId::kEvents);
-  for (std::size_t i = 0; i < kEventWords; ++i) {
-    MappedMemory::store(ring[slot * kEventWords + i], words[i], MappedMemory::kWordStore);
-  }
+  store_entry<MappedMemory>(ring_words(), event.sequence, std::bit_cast<EventWords>(event));
 }
 
 // An event that was lost with its page keeps its place, so that followers stay in step.
@@ -258,11 +261,8 @@ Transaction::Transaction(SegmentWriter::State& state, Tables& tables)
 
 void Transaction::append(Event event) noexcept {
   event.stamp = state_.open_stamp;
-  event.sequence = state_.events + 1;
-  MappedMemory::fence(std::memory_order_release);  // pairs with the reader's second look at head
-  state_.write_event(event);
-  // Pairs with the reader's load(acquire) of head.
-  MappedMemory::store(*state_.ring_head, ++state_.events, std::memory_order_release);
+  event.sequence = ++state_.events;
+  append_entry<MappedMemory>(state_.ring_words(), event.sequence, std::bit_cast<EventWords>(event));
   state_.has_events = true;
 }
 
