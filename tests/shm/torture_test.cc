@@ -213,7 +213,8 @@ TEST_CASE(
     REQUIRE(writer.await_end() == 128 + SIGKILL);
     check_death(torture, deaths);
     REQUIRE(torture.files("") == torture.files(".dead") + torture.files(".segment") + 1);  // lock
-    REQUIRE(torture.files(".dead") <= 3);
+    // One that dies before it has removed the oldest leaves that to the next.
+    if (torture.log().is_published) REQUIRE(torture.files(".dead") <= 3);
   }
   Target target;
   target.path = torture.path();
