@@ -2,8 +2,10 @@
 // A reader that follows an instance through the deaths of its writers and checks all it sees.
 //
 // Cost     what it measures of itself is one call of SegmentReader: by the wall, and by the time
-//          that its thread was on a processor. On a machine that is busy only the second says
-//          what a read costs; the first counts the reader's own waiting for a processor too.
+//          that its thread was on a processor. The wall counts the reader's own waiting for a
+//          processor; on a virtual machine the other counts what the host takes away. So the
+//          checks between the reads, which touch nothing shared, are measured as well: what is
+//          slow there is the machine.
 #pragma once
 
 #include <time.h>
@@ -22,15 +24,20 @@ namespace vitrine::shm::testing {
 // Times of calls, in buckets an eighth of their size wide.
 class Latencies {
  public:
+  static constexpr std::uint64_t kSlowNs = 10'000'000;
+
   void add(std::uint64_t ns) {
     max_ns_ = std::max(max_ns_, ns);
+    slow_ += ns > kSlowNs;
     ++count_[bucket_of(ns)];
   }
   void add(const Latencies& other) {
     max_ns_ = std::max(max_ns_, other.max_ns_);
+    slow_ += other.slow_;
     for (std::size_t i = 0; i < kBuckets; ++i) count_[i] += other.count_[i];
   }
   std::uint64_t max_ns() const { return max_ns_; }
+  std::uint64_t slow() const { return slow_; }  // longer than kSlowNs
   // The upper end of the bucket in which the quantile lies.
   std::uint64_t quantile_ns(double share) const {
     std::uint64_t total = 0;
@@ -55,6 +62,7 @@ class Latencies {
   }
 
   std::uint64_t max_ns_ = 0;
+  std::uint64_t slow_ = 0;
   std::uint64_t count_[kBuckets] = {};
 };
 
@@ -62,7 +70,9 @@ struct ReaderTally {
   std::uint64_t snapshots = 0;
   std::uint64_t consistent = 0;
   std::uint64_t tried_again = 0;
-  std::uint64_t overlapped = 0;  // the commit moved while the snapshot was taken
+  std::uint64_t most_tries = 0;
+  std::uint64_t slow_by_trying = 0;  // slow on the processor, and after more than kFewTries
+  std::uint64_t overlapped = 0;      // the commit moved while the snapshot was taken
   std::uint64_t events = 0;
   std::uint64_t missed = 0;
   std::uint64_t attachments = 0;
@@ -71,11 +81,14 @@ struct ReaderTally {
   char first_fault[256] = {};
   Latencies wall;
   Latencies processor;
+  Latencies control;  // on the processor, of checks that touch nothing shared
 
   void add(const ReaderTally& other) {
     snapshots += other.snapshots;
     consistent += other.consistent;
     tried_again += other.tried_again;
+    most_tries = std::max(most_tries, other.most_tries);
+    slow_by_trying += other.slow_by_trying;
     overlapped += other.overlapped;
     events += other.events;
     missed += other.missed;
@@ -85,6 +98,7 @@ struct ReaderTally {
     faults += other.faults;
     wall.add(other.wall);
     processor.add(other.processor);
+    control.add(other.control);
   }
   void note(const std::string& fault) {
     if (fault.empty()) return;
@@ -126,6 +140,7 @@ class TortureReader {
 
  private:
   static constexpr std::uint64_t kLooksPerProbe = 16;
+  static constexpr std::uint32_t kFewTries = 4;
 
   template <class Call>
   auto timed(Call call) {
@@ -139,6 +154,7 @@ class TortureReader {
 
   void take_snapshot() {
     const std::uint64_t before = reader_.commit();
+    const std::uint64_t slow_before = tally_.processor.slow();
     const auto taken = timed([this] { return reader_.snapshot(snapshot_); });
     const std::uint64_t after = reader_.commit();
     if (!taken) return tally_.note(taken.error().text);
@@ -146,7 +162,11 @@ class TortureReader {
     tally_.consistent += snapshot_.consistent;
     tally_.tried_again += snapshot_.tries > 1;
     tally_.overlapped += after != before;
+    tally_.most_tries = std::max<std::uint64_t>(tally_.most_tries, snapshot_.tries);
+    tally_.slow_by_trying += tally_.processor.slow() != slow_before && snapshot_.tries > kFewTries;
+    const std::uint64_t check_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     tally_.note(fault_of(plan_, snapshot_));
+    tally_.control.add(clock_ns(CLOCK_THREAD_CPUTIME_ID) - check_ns);
     if (snapshot_.commit < before || snapshot_.commit > after) {
       tally_.note("commit " + std::to_string(snapshot_.commit) + " is not between " +
                   std::to_string(before) + " and " + std::to_string(after));

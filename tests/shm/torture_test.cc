@@ -2,8 +2,8 @@
 // A writer that publishes flat out is killed and stopped at random instants, under readers.
 //
 // VITRINE_TORTURE_KILLS and VITRINE_TORTURE_STOPS say how often, VITRINE_TORTURE_SEED repeats a
-// run's choices. With more than the default the figures are printed, and no read may have used
-// its processor for longer than 10 ms.
+// run's choices. With more than the default the figures are printed, and no read may have had its
+// processor for longer than 10 ms because it had to try again.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <functional>
@@ -130,7 +130,8 @@ void report(const char* what, std::uint64_t count, const ReaderTally& tally) {
   const auto figures = [](const Latencies& times) {
     return std::to_string(times.quantile_ns(0.5) / 1000) + ", " +
            std::to_string(times.quantile_ns(0.99) / 1000) + ", " +
-           std::to_string(times.max_ns() / 1000);
+           std::to_string(times.max_ns() / 1000) + " (over 10 ms: " + std::to_string(times.slow()) +
+           ")";
   };
   std::cout << count << ' ' << what << ", " << kReaders << " readers: " << tally.snapshots
             << " snapshots, " << tally.consistent << " consistent, " << tally.overlapped
@@ -138,8 +139,9 @@ void report(const char* what, std::uint64_t count, const ReaderTally& tally) {
             << " events, " << tally.missed << " missed; " << tally.attachments << " attachments, "
             << tally.deaths << " deaths seen; faults " << tally.faults
             << "\nread in us, p50, p99, max: processor " << figures(tally.processor) << "; wall "
-            << figures(tally.wall) << '\n';
-  CHECK(tally.processor.max_ns() <= 10'000'000);
+            << figures(tally.wall) << "; checks that touch nothing shared, processor "
+            << figures(tally.control) << "; at most " << tally.most_tries << " tries\n";
+  CHECK(tally.slow_by_trying == 0);
 }
 
 std::uint64_t seed() {
