@@ -123,6 +123,19 @@ template <class Memory, std::size_t kSlotCount = kSlots>
   return ReadOutcome::kBusy;
 }
 
+// Says how many rows of a table were ever used. Requires: stored before the `commit` that uses
+// them. Relaxed, because the release of that commit orders it (W3).
+template <class Memory>
+void store_rows_used(typename Memory::Word& used, std::uint64_t count) noexcept {
+  Memory::store(used, count, std::memory_order_relaxed);
+}
+
+// Covers every row of the commit that was loaded before (R3). Requires: such a load.
+template <class Memory>
+std::uint64_t load_rows_used(const typename Memory::Word& used) noexcept {
+  return Memory::load(used, std::memory_order_relaxed);
+}
+
 // Ends the transaction `stamp`: everything that was published with it is now the state.
 template <class Memory>
 void store_commit(typename Memory::Word& commit, std::uint64_t stamp) noexcept {

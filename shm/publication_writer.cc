@@ -118,11 +118,12 @@ Result<void> check_predecessor(const std::filesystem::path& path) {
 Result<void> retire_predecessor(const std::filesystem::path& path) {
   const Result<Predecessor> found = examine(path);
   if (!found) return found.error();
-  if (!found->is_there) return {};
   const Incarnation incarnation = found->incarnation.value_or(new_incarnation());
-  if (::rename(path.c_str(), dead_path_of(path, incarnation_text(incarnation)).c_str()) != 0) {
+  if (found->is_there &&
+      ::rename(path.c_str(), dead_path_of(path, incarnation_text(incarnation)).c_str()) != 0) {
     return system_error(path, "the dead segment cannot be renamed");
   }
+  // Also when there was none to retire: a start that was killed right here left one too many.
   remove_old_dead(path);
   return {};
 }

@@ -8,11 +8,14 @@
 //          one drop it.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
 #include "shm/layout.h"
 #include "shm/protocol.h"
+#include "shm/ring_protocol.h"
 
 namespace vitrine::shm {
 
@@ -39,7 +42,7 @@ class RingWriter {
         entry.stamp = commit;
         entry.sequence = i + 1;
       }
-      write(entry);
+      store_entry<MappedMemory>(words(), entry.sequence, std::bit_cast<EntryWords>(entry));
     }
     MappedMemory::store(*head_, appended_, std::memory_order_release);
   }
@@ -48,22 +51,15 @@ class RingWriter {
   void append(Entry entry, std::uint64_t stamp) noexcept {
     entry.stamp = stamp;
     entry.sequence = ++appended_;
-    MappedMemory::fence(std::memory_order_release);  // pairs with the reader's second look at head
-    write(entry);
-    // Pairs with the reader's load(acquire) of head.
-    MappedMemory::store(*head_, appended_, std::memory_order_release);
+    append_entry<MappedMemory>(words(), entry.sequence, std::bit_cast<EntryWords>(entry));
   }
 
  private:
   static constexpr std::size_t kEntryWords = sizeof(Entry) / 8;
+  using EntryWords = std::array<std::uint64_t, kEntryWords>;
 
-  void write(const Entry& entry) noexcept {
-    std::uint64_t words[kEntryWords];
-    std::memcpy(words, &entry, sizeof(entry));
-    std::uint64_t* const slot = entries_ + (entry.sequence - 1) % count_ * kEntryWords;
-    for (std::size_t i = 0; i < kEntryWords; ++i) {
-      MappedMemory::store(slot[i], words[i], MappedMemory::kWordStore);
-    }
+  RingWords<std::uint64_t> words() const noexcept {
+    return {head_, entries_, kEntryWords, kEntryWords, count_};
   }
 
   std::uint32_t count_ = 0;

@@ -272,7 +272,7 @@ Result<EventBatch> SegmentReader::events_after(std::uint64_t sequence, std::size
   if (ring.count() == 0) return batch;
   auto& room = state_->events;
   room.resize(std::max(room.size(), std::min<std::size_t>(limit, ring.count())));
-  EventRing::Range range;
+  RingRange range;
   const auto copy_events = [&] {
     range = ring.copy_after(sequence, state_->copy.load_commit(),
                             std::span(room).first(std::min<std::size_t>(limit, ring.count())));
@@ -294,7 +294,7 @@ Result<std::vector<HistorySample>> SegmentReader::history() {
   auto& room = state_->samples;
   room.resize(ring.count());
   if (room.empty()) return std::vector<HistorySample>{};
-  HistoryRing::Range range;
+  RingRange range;
   const auto copy_samples = [&] { range = ring.copy_after(0, state_->copy.load_commit(), room); };
   if (!guarded(state_->bytes, copy_samples)) return state_->lost();
   if (range.is_damaged) {

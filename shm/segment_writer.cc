@@ -18,6 +18,7 @@
 #include "shm/paths.h"
 #include "shm/protocol.h"
 #include "shm/publication_writer.h"
+#include "shm/ring_protocol.h"
 
 namespace vitrine::shm {
 

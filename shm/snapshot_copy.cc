@@ -26,8 +26,7 @@ RecordWords<const std::uint64_t> words_of(const SectionPlace& place, const std::
 std::uint32_t rows_ever_used(const SectionPlace& place, const std::byte* table) noexcept {
   if (place.count == 0) return 0;
   const auto& told = reinterpret_cast<const std::uint64_t*>(table)[1];
-  // Relaxed: `commit` was loaded with acquire before, so this covers every row of that commit.
-  const std::uint64_t used = MappedMemory::load(told, std::memory_order_relaxed);
+  const std::uint64_t used = load_rows_used<MappedMemory>(told);
   return used == 0 || used > place.count ? place.count : static_cast<std::uint32_t>(used);
 }
 
@@ -152,8 +151,9 @@ void SnapshotCopy::run() noexcept {
   consistent_ = false;
   for (tries_ = 1; tries_ <= kTriesMax && !consistent_; ++tries_) {
     commit_ = load_commit();
-    last_event_sequence_ = events_.newest_at(commit_);
-    consistent_ = copy_tables(commit_);
+    const std::optional<std::uint64_t> newest_event = events_.newest_at(commit_);
+    last_event_sequence_ = newest_event.value_or(last_event_sequence_);
+    consistent_ = newest_event && copy_tables(commit_);
   }
   --tries_;
   if (!consistent_) {

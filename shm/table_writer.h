@@ -92,8 +92,6 @@ class TableWriter {
             reinterpret_cast<std::uint64_t*>(record + kLineBytes), slot_bytes(record_bytes) / 8};
   }
 
-  // Stored before the row's head, which readers load after `commit`: whoever sees a commit sees
-  // how many rows it used. Relaxed, because the release of that commit orders it (W3).
   void state_use_of(std::uint32_t row) noexcept {
     if (row < used_) return;
     used_ = row + 1;
@@ -101,7 +99,7 @@ class TableWriter {
   }
   void store_used() noexcept {
     auto* line = reinterpret_cast<std::uint64_t*>(section_);
-    MappedMemory::store(line[1], used_, std::memory_order_relaxed);
+    store_rows_used<MappedMemory>(line[1], used_);
   }
 
   void publish_row(std::uint32_t row) noexcept {

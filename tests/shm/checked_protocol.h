@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The protocol of shm/protocol.h on WeakMemory, and the check of everything a reader may see.
-//
-// Cost     what a reader knows leaves it few choices: some thousand readers a scenario,
-// milliseconds.
+// The protocol of shm/protocol.h and shm/ring_protocol.h on WeakMemory, as production runs
+// it. Mutants replace one of its parts.
 #pragma once
 
+#include <array>
 #include <optional>
-#include <string>
+#include <span>
+#include <utility>
 #include <vector>
 
+#include "shm/ring_protocol.h"
 #include "shm/protocol.h"
 #include "tests/shm/weak_memory.h"
 
@@ -46,157 +47,81 @@ using CheckedPayload = std::array<std::uint64_t, kPayloadWords>;
 using WrittenRecord = RecordWords<WeakMemory::Word>;
 using SeenRecord = RecordWords<const WeakMemory::Word>;
 
-// What production runs. Mutants replace one of its parts.
+// Two words as well: a torn entry has the stamp of another sequence.
+struct CheckedEntry {
+  std::uint64_t stamp;
+  std::uint64_t sequence;
+};
+using WrittenRing = RingWords<WeakMemory::Word>;
+using SeenRing = RingWords<const WeakMemory::Word>;
+
+// What the end of one transaction has to store, and where.
+struct CheckedTransaction {
+  std::uint64_t stamp;
+  std::vector<std::pair<WrittenRecord, CheckedPayload>> touched;
+  std::vector<std::uint64_t> appended;  // sequences
+  std::uint64_t rows_used;
+  WeakMemory::Word& commit;
+  WeakMemory::Word& used;
+  WrittenRing ring;
+};
+
+// Where a snapshot begins.
+struct CheckedStart {
+  std::uint64_t commit;
+  std::uint64_t rows_used;
+};
+
 template <std::size_t kSlotCount>
 struct RealProtocol {
   static constexpr std::size_t kSlots = kSlotCount;
+
+  // The writer. `Mutant` is the protocol itself or what replaces a part of it.
+  template <class Mutant>
+  static void run(const CheckedTransaction& transaction) {
+    append_all<Mutant>(transaction);
+    store_used(transaction);
+    publish_all<Mutant>(transaction);
+    Mutant::end(transaction);
+  }
+  template <class Mutant>
+  static void append_all(const CheckedTransaction& transaction) {
+    for (const std::uint64_t sequence : transaction.appended) {
+      Mutant::append(transaction.ring, sequence, {transaction.stamp, sequence});
+    }
+  }
+  template <class Mutant>
+  static void publish_all(const CheckedTransaction& transaction) {
+    for (const auto& [record, payload] : transaction.touched) Mutant::publish(record, payload);
+  }
   static void publish(WrittenRecord record, const CheckedPayload& payload) {
     shm::publish<CheckedWriterMemory, kSlotCount>(record, payload);
   }
-  static void end_transaction(WeakMemory::Word& commit, std::uint64_t stamp,
-                              const std::vector<std::pair<WrittenRecord, CheckedPayload>>& touched,
-                              void (*publish)(WrittenRecord, const CheckedPayload&)) {
-    for (const auto& [record, payload] : touched) publish(record, payload);
-    shm::store_commit<CheckedWriterMemory>(commit, stamp);
+  static void append(WrittenRing ring, std::uint64_t sequence, const CheckedPayload& entry) {
+    append_entry<CheckedWriterMemory>(ring, sequence, entry);
   }
-  static std::uint64_t load_commit(const WeakMemory::Word& commit) {
-    return shm::load_commit<CheckedMemory>(commit);
+  static void store_used(const CheckedTransaction& transaction) {
+    store_rows_used<CheckedWriterMemory>(transaction.used, transaction.rows_used);
+  }
+  static void end(const CheckedTransaction& transaction) {
+    store_commit<CheckedWriterMemory>(transaction.commit, transaction.stamp);
+  }
+
+  // The reader.
+  static CheckedStart start(const WeakMemory::Word& commit, const WeakMemory::Word& used) {
+    const std::uint64_t at = load_commit<CheckedMemory>(commit);
+    return {at, load_rows_used<CheckedMemory>(used)};
   }
   static ReadOutcome read_at(SeenRecord record, std::uint64_t commit, CheckedPayload& payload) {
     return shm::read_at<CheckedMemory, kSlotCount>(record, commit, payload);
   }
-};
-
-// Which records each transaction touches.
-using Scenario = std::vector<std::vector<std::size_t>>;
-
-template <class Protocol>
-class ProtocolCheck {
- public:
-  explicit ProtocolCheck(const Scenario& scenario) {
-    current_memory = &memory_;
-    write(scenario);
+  static std::optional<std::uint64_t> newest_at(SeenRing ring, std::uint64_t commit) {
+    return newest_entry<CheckedMemory>(ring, commit);
   }
-
-  // What a reader may see that it must not; none when the protocol is right.
-  std::optional<std::string> find_fault() {
-    if (auto fault = find_fault_of_live_snapshots()) return fault;
-    if (auto fault = find_fault_of_single_reads()) return fault;
-    return find_fault_after_crashes();
+  static RingRange copy_after(SeenRing ring, std::uint64_t sequence, std::uint64_t commit,
+                              std::span<CheckedEntry> out) {
+    return copy_entries<CheckedMemory, CheckedEntry>(ring, sequence, commit, out);
   }
-  std::size_t readers() const { return readers_; }
-
- private:
-  static constexpr std::size_t kRecords = 3;
-  // The value that transaction `stamp` gives a record: no two are the same.
-  static std::uint64_t value_of(std::uint64_t stamp, std::size_t record) {
-    return 100 * stamp + record;
-  }
-  WeakMemory::Word& commit() { return *memory_.word(0); }
-  WrittenRecord record(std::size_t number) {
-    const std::size_t head = 1 + number * (1 + Protocol::kSlots * kPayloadWords);
-    return {memory_.word(head), memory_.word(head + 1), kPayloadWords};
-  }
-  SeenRecord seen(std::size_t number) {
-    const WrittenRecord written = record(number);
-    return {written.head, written.slots, written.slot_words};
-  }
-
-  void write(const Scenario& scenario) {
-    for (std::uint64_t stamp = 1; stamp <= scenario.size(); ++stamp) {
-      std::vector<std::pair<WrittenRecord, CheckedPayload>> touched;
-      for (const std::size_t number : scenario[stamp - 1]) {
-        last_touch_[number].push_back(stamp);
-        touched.push_back({record(number), {stamp, value_of(stamp, number)}});
-      }
-      Protocol::end_transaction(commit(), stamp, touched, Protocol::publish);
-    }
-  }
-
-  // The stamp of the record at commit `at`; zero when it did not exist.
-  std::uint64_t stamp_at(std::size_t number, std::uint64_t at) const {
-    std::uint64_t stamp = 0;
-    for (const std::uint64_t touch : last_touch_[number]) {
-      if (touch <= at) stamp = touch;
-    }
-    return stamp;
-  }
-
-  // One walk over all records at one commit; an empty text when all is well or the reader must
-  // try again.
-  std::string snapshot_once(bool& is_whole) {
-    is_whole = true;
-    const std::uint64_t at = Protocol::load_commit(commit());
-    std::array<std::uint64_t, kRecords> found{};
-    for (std::size_t number = 0; number < kRecords && is_whole; ++number) {
-      CheckedPayload payload{};
-      switch (Protocol::read_at(seen(number), at, payload)) {
-        case ReadOutcome::kOk:
-          found[number] = payload[0];
-          if (payload[1] != value_of(payload[0], number)) return "torn at " + describe(at, number);
-          break;
-        case ReadOutcome::kAbsent:
-          break;
-        case ReadOutcome::kBusy:
-          is_whole = false;
-      }
-      if (is_whole && found[number] != stamp_at(number, at)) {
-        return "stamp " + std::to_string(found[number]) + " at " + describe(at, number);
-      }
-    }
-    return {};
-  }
-  static std::string describe(std::uint64_t at, std::size_t number) {
-    return "commit " + std::to_string(at) + ", record " + std::to_string(number);
-  }
-
-  std::optional<std::string> find_fault_of_live_snapshots() {
-    do {
-      begin(memory_.stores(), false);
-      bool is_whole = false;
-      if (std::string fault = snapshot_once(is_whole); !fault.empty()) return "live: " + fault;
-    } while (memory_.next_choices());
-    return std::nullopt;
-  }
-
-  // Two reads of one record, whatever the commit: whole, and never backward.
-  std::optional<std::string> find_fault_of_single_reads() {
-    do {
-      begin(memory_.stores(), false);
-      std::uint64_t before = 0;
-      for (int read = 0; read < 2; ++read) {
-        CheckedPayload payload{};
-        if (Protocol::read_at(seen(0), kAnyCommit, payload) != ReadOutcome::kOk) continue;
-        if (payload[1] != value_of(payload[0], 0)) return "single read: torn";
-        if (payload[0] < before) return "single read: backward";
-        before = payload[0];
-      }
-    } while (memory_.next_choices());
-    return std::nullopt;
-  }
-
-  // The writer dies after each of its stores; whoever comes later sees all of them, and must find
-  // exactly the last commit, at the first try.
-  std::optional<std::string> find_fault_after_crashes() {
-    for (std::size_t alive = 0; alive <= memory_.stores(); ++alive) {
-      begin(alive, true);
-      bool is_whole = false;
-      const std::string fault = snapshot_once(is_whole);
-      const std::string when = "dead after store " + std::to_string(alive) + ": ";
-      if (!fault.empty()) return when + fault;
-      if (!is_whole) return when + "the last commit cannot be read";
-    }
-    return std::nullopt;
-  }
-
-  void begin(std::size_t alive, bool sees_all) {
-    memory_.begin_reader(alive, sees_all);
-    ++readers_;
-  }
-
-  WeakMemory memory_;
-  std::array<std::vector<std::uint64_t>, kRecords> last_touch_;
-  std::size_t readers_ = 0;
 };
 
 }  // namespace vitrine::shm::testing

@@ -71,6 +71,17 @@ TEST_CASE("a killed engine's segment is kept, and a new engine starts at once") 
   CHECK(files_in(scratch, ".dead").size() == 3);  // of the four before it
 }
 
+TEST_CASE("a start that died between two black boxes leaves none too many to the next") {
+  const SharedScratchFolder scratch;
+  const auto options = small_segment(scratch / "test.segment");
+  for (int number = 0; number < 5; ++number) {
+    const std::string incarnation(32, static_cast<char>('a' + number));
+    std::ofstream(dead_path_of(options.path, incarnation)) << "";
+  }
+  const auto writer = publish(options);  // there is no name to retire
+  CHECK(files_in(scratch, ".dead").size() == 3);
+}
+
 TEST_CASE("no room for the segment is an error that leaves nothing behind") {
   const SharedScratchFolder scratch;
   const auto options = small_segment(scratch / "test.segment");

@@ -120,6 +120,24 @@ TEST_CASE("A ring whose bytes are not what its writer left is an error, not an e
   }
 }
 
+TEST_CASE("A transaction that fills the whole ring leaves the state before it readable") {
+  Followed followed;
+  append(followed.writer, 10);
+  Snapshot snapshot;
+  {
+    Transaction transaction = followed.writer.begin();
+    for (std::uint64_t i = 0; i < kRing + 5; ++i) transaction.append({});
+    REQUIRE(followed.follower.reader.snapshot(snapshot).has_value());
+    CHECK(snapshot.consistent);
+    CHECK(snapshot.tries == 1);
+    CHECK(snapshot.commit == 10);
+    CHECK(snapshot.last_event_sequence == 10 + 5 + 1);  // the newest that was overwritten
+  }
+  REQUIRE(followed.follower.reader.snapshot(snapshot).has_value());
+  CHECK(snapshot.commit == 11);
+  CHECK(snapshot.last_event_sequence == 10 + kRing + 5);
+}
+
 TEST_CASE("While events are appended flat out each is seen or counted as missed") {
   constexpr std::uint64_t kEvents = 300'000;
   Followed followed;
