@@ -53,7 +53,8 @@ Command conform_command();
 Command check_command();
 Command post_mortem_command();
 Command doctor_command();
-Command report_command();
+Command errors_command();
+Command report_command();  // of the program vitrine-report
 Command schema_command();
 Command gc_command();
 Command record_command();

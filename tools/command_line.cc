@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,11 +17,11 @@ namespace vitrine::tools {
 namespace {
 
 std::vector<Command> built_in_commands() {
-  return {ls_command(),     show_command(),    jobs_command(),   workers_command(),
-          memory_command(), events_command(),  check_command(),  post_mortem_command(),
-          doctor_command(), report_command(),  schema_command(), record_command(),
-          replay_command(), trace_command(),   diff_command(),   conform_command(),
-          gc_command(),     submit_command(),  wait_command(),   cancel_command()};
+  return {ls_command(),     show_command(),   jobs_command(),   workers_command(),
+          memory_command(), events_command(), check_command(),  post_mortem_command(),
+          doctor_command(), errors_command(), schema_command(), record_command(),
+          replay_command(), trace_command(),  diff_command(),   conform_command(),
+          gc_command(),     submit_command(), wait_command(),   cancel_command()};
 }
 
 void add_common_flags(CLI::App& app, CommonFlags& flags) {
@@ -72,8 +74,9 @@ std::string missing_command_text(const std::vector<Command>& commands) {
 
 // Laid out as the library lays out the built-in ones.
 std::string external_commands_help() {
-  constexpr std::array<std::pair<const char*, const char*>, 4> kPrograms = {
-      {{"prove", "Make proofs from a key and witnesses, without an engine"},
+  constexpr std::array<std::pair<const char*, const char*>, 5> kPrograms = {
+      {{"report", "Pack what somebody who helps needs to see"},
+       {"prove", "Make proofs from a key and witnesses, without an engine"},
        {"verify", "Check a proof against a verification key and public inputs"},
        {"genkey", "Make keys and witnesses to play with; insecure"},
        {"http", "Serve the status page and JSON of an engine on this machine"}}};
@@ -93,23 +96,12 @@ const Command* chosen_of(const CLI::App& app, const std::vector<Command>& comman
                         [&](const Command& command) { return command.name == name; });
 }
 
-}  // namespace
-
-ExitCode run_command_line(int argument_count, const char* const* arguments) {
-  CLI::App app("See into a Vitrine proving engine and give it work.", "vitrine");
-  CommonFlags flags;
-  add_common_flags(app, flags);
-  const std::vector<Command> commands = built_in_commands();
-  for (const Command& command : commands) {
-    CLI::App* subcommand = app.add_subcommand(command.name, command.help)->fallthrough();
-    FlagSet set(*subcommand);
-    command.add_flags(set);
-    subcommand->footer("Exit codes: " + command.exit_codes + ".");
-  }
-  app.require_subcommand(0, 1);  // that one is there is asked below, with a better answer
-  app.footer(external_commands_help());
+// Why the program ends before a command runs; nothing when it goes on. `usage_code` answers what
+// bad usage ends in.
+std::optional<ExitCode> parse(CLI::App& app, std::span<const char* const> arguments,
+                              CommonFlags& flags, const std::function<ExitCode()>& usage_code) {
   try {
-    app.parse(argument_count, arguments);
+    app.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::CallForHelp&) {
     return print(app.help(), flags);
   } catch (const CLI::CallForVersion& version) {
@@ -118,17 +110,56 @@ ExitCode run_command_line(int argument_count, const char* const* arguments) {
     std::string line = problem.what();
     std::replace(line.begin(), line.end(), '\n', ' ');  // the library's own breaks
     diagnostics_of(flags).error(line);
-    const Command* meant = chosen_of(app, commands);
-    if (meant == nullptr || !meant->usage_code) return ExitCode::kUsage;
-    return meant->usage_code({arguments, static_cast<std::size_t>(argument_count)});
+    return usage_code();
   }
   flags.is_instance_given = app.get_option("--instance")->count() > 0;
+  return std::nullopt;
+}
+
+void add_command(CLI::App& app, const Command& command) {
+  FlagSet set(app);
+  command.add_flags(set);
+  app.footer("Exit codes: " + command.exit_codes + ".");
+}
+
+ExitCode usage_code_of(const Command* command, std::span<const char* const> arguments) {
+  const bool has_own = command != nullptr && command->usage_code;
+  return has_own ? command->usage_code(arguments) : ExitCode::kUsage;
+}
+
+}  // namespace
+
+ExitCode run_command_line(int argument_count, const char* const* arguments) {
+  const std::span given(arguments, static_cast<std::size_t>(argument_count));
+  CLI::App app("See into a Vitrine proving engine and give it work.", "vitrine");
+  CommonFlags flags;
+  add_common_flags(app, flags);
+  const std::vector<Command> commands = built_in_commands();
+  for (const Command& command : commands) {
+    add_command(*app.add_subcommand(command.name, command.help)->fallthrough(), command);
+  }
+  app.require_subcommand(0, 1);  // that one is there is asked below, with a better answer
+  app.footer(external_commands_help());
+  const auto usage_code = [&] { return usage_code_of(chosen_of(app, commands), given); };
+  if (const auto code = parse(app, given, flags, usage_code)) return *code;
   const Command* chosen = chosen_of(app, commands);
   if (chosen == nullptr) {
     diagnostics_of(flags).error(missing_command_text(commands));
     return ExitCode::kUsage;
   }
   return run(*chosen, flags);
+}
+
+ExitCode run_command_program(const Command& command, int argument_count,
+                             const char* const* arguments) {
+  const std::span given(arguments, static_cast<std::size_t>(argument_count));
+  CLI::App app(command.help, "vitrine-" + command.name);
+  CommonFlags flags;
+  add_common_flags(app, flags);
+  add_command(app, command);
+  const auto usage_code = [&] { return usage_code_of(&command, given); };
+  if (const auto code = parse(app, given, flags, usage_code)) return *code;
+  return run(command, flags);
 }
 
 std::optional<std::string> external_command_name(int argument_count, const char* const* arguments) {

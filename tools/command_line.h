@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "tools/command.h"
 #include "tools/exit_code.h"
 
 namespace vitrine::tools {
@@ -12,6 +13,10 @@ namespace vitrine::tools {
 // Results go to standard output, one line for each problem to standard error. A flag or value
 // that is not understood is named and ends in kUsage.
 ExitCode run_command_line(int argument_count, const char* const* arguments);
+
+// The same for a program of one command, vitrine-NAME.
+ExitCode run_command_program(const Command& command, int argument_count,
+                             const char* const* arguments);
 
 // The first argument when it can only be the name of an external command: not a flag and not
 // built in.

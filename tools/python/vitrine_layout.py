@@ -105,7 +105,7 @@ def check_layout(raw, file_bytes, path):
     sections_end = SECTION_TABLE + section_count * ENTRY.size
     require(sections_end <= header_bytes <= total - HOT_BYTES and header_bytes % LINE == 0,
             "the hot lines begin at an impossible place")
-    places = {}
+    places, extents = {}, {}
     for index in range(section_count):
         number, record, stride, count, offset, kind, _ = ENTRY.unpack_from(
             raw, SECTION_TABLE + index * ENTRY.size)
@@ -121,6 +121,10 @@ def check_layout(raw, file_bytes, path):
         require(offset >= header_bytes + HOT_BYTES, f"section {number} begins inside the header")
         require(offset <= total and size <= total - offset,
                 f"section {number} reaches past the end")
+        for other, (begin, end) in extents.items():
+            require(offset >= end or begin >= offset + size,
+                    f"section {number} overlaps section {other}")
+        extents[number] = (offset, offset + size)
         places[number] = Place(kind, offset, stride, record, count)
     return header_bytes, places
 
