@@ -22,13 +22,10 @@ constexpr std::uint64_t kIntervalNs = 100'000'000;
 constexpr unsigned kMode = 0640;
 
 // The recorded header with who publishes it now.
-Header header_of(const RawLayout& recorded, const std::string& instance) {
-  std::vector<std::byte> own(kHotLinesOffset);
+Header replayed_header(const RawLayout& recorded, const std::string& instance) {
   SegmentOptions options;
   options.instance = instance;
-  write_header(own.data(), {}, options, new_incarnation());
-  Header mine;
-  std::memcpy(&mine, own.data(), sizeof(mine));
+  const Header mine = header_of({}, options, new_incarnation());
   Header header = recorded.header;
   header.incarnation = mine.incarnation;
   header.boot_id = new_incarnation();
@@ -83,7 +80,7 @@ Result<RawSegmentWriter> RawSegmentWriter::create(const RawLayout& recorded,
   auto* bytes = static_cast<std::byte*>(state->mapping.get_address());
   state->guard = LostPageGuard({bytes, size_bytes});
   std::memcpy(bytes, recorded.header_bytes.data(), recorded.header_bytes.size());
-  const Header header = header_of(recorded, instance);
+  const Header header = replayed_header(recorded, instance);
   std::memcpy(bytes, &header, sizeof(header));
   state->hot = reinterpret_cast<HotLines*>(bytes + recorded.header.fixed.header_bytes);
   state->hot->heartbeat.interval_ns = kIntervalNs;

@@ -160,8 +160,8 @@ SegmentPlan plan_segment(const Capacity& capacity, std::span<const ExtraField> e
   return plan;
 }
 
-void write_header(std::byte* segment, const SegmentPlan& plan, const SegmentOptions& options,
-                  const Incarnation& incarnation) {
+Header header_of(const SegmentPlan& plan, const SegmentOptions& options,
+                 const Incarnation& incarnation) {
   Header header{};
   header.fixed.magic = kMagic;
   header.fixed.byte_order = kByteOrder;
@@ -185,6 +185,12 @@ void write_header(std::byte* segment, const SegmentPlan& plan, const SegmentOpti
   copy_text(header.engine_version, options.engine_version);
   copy_text(header.instance, options.instance);
   copy_text(header.api_socket_path, options.api_socket_path);
+  return header;
+}
+
+void write_header(std::byte* segment, const SegmentPlan& plan, const SegmentOptions& options,
+                  const Incarnation& incarnation) {
+  const Header header = header_of(plan, options, incarnation);
   std::memcpy(segment, &header, sizeof(header));
   std::memcpy(segment + kSectionTableOffset, plan.sections.data(),
               plan.sections.size() * sizeof(SectionEntry));

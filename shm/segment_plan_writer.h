@@ -60,6 +60,10 @@ SegmentPlan plan_segment(const Capacity& capacity, std::span<const ExtraField> e
 // Bytes that the extra fields add to each row of `table`.
 std::uint32_t extra_bytes_of(SectionId table, std::span<const ExtraField> extra_fields);
 
+// The header of a segment that this process publishes.
+Header header_of(const SegmentPlan& plan, const SegmentOptions& options,
+                 const Incarnation& incarnation);
+
 // Fills header, table of sections and the schema text of a zeroed segment.
 void write_header(std::byte* segment, const SegmentPlan& plan, const SegmentOptions& options,
                   const Incarnation& incarnation);

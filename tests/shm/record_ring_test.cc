@@ -126,7 +126,7 @@ TEST_CASE("A transaction that fills the whole ring leaves the state before it re
   Snapshot snapshot;
   {
     Transaction transaction = followed.writer.begin();
-    for (std::uint64_t i = 0; i < kRing + 5; ++i) transaction.append({});
+    for (std::uint64_t i = 0; i < kRing + 5; ++i) transaction.append(Event{});
     REQUIRE(followed.follower.reader.snapshot(snapshot).has_value());
     CHECK(snapshot.consistent);
     CHECK(snapshot.tries == 1);

@@ -195,7 +195,7 @@ TEST_CASE("all events are recorded when they come faster than frames") {
 
 TEST_CASE("a full disk ends a recording with one line, and what is there stays readable") {
   Scene scene;
-  const std::string command = "ulimit -f 24; exec " VITRINE_BIN "/vitrine record --segment " +
+  const std::string command = "ulimit -f 256; exec " VITRINE_BIN "/vitrine record --segment " +
                               scene.segment() + " --out " + scene.file() + " --interval 1ms";
   std::atomic<bool> is_done{false};
   std::thread engine([&] {
