@@ -74,17 +74,23 @@ struct Engine::Parts {
 
 void Engine::Parts::start_threads() {
   heartbeat = std::make_unique<Heartbeat>(*state);
-  // Rows as make_model() has added them.
-  ThreadRow row = 0;
-  stages.emplace_back([this, row] { run_key_loader(*state, row, *pool); });
+  ThreadRow next_row = 0;  // in the order of make_model()
+  const auto start = [&](auto body) {
+    const ThreadRow row = next_row++;
+    const std::string name =
+        state->look([row](EngineModel& model) { return model.threads[row].name; });
+    stages.emplace_back([name, row, body] {
+      name_this_thread(name);
+      body(row);
+    });
+  };
   Backend* backend = state->look([](EngineModel& model) { return model.devices[0].backend.get(); });
+  start([this](ThreadRow row) { run_key_loader(*state, row, *pool); });
   for (std::uint32_t i = 0; i < options.configuration.synthesis_concurrency; ++i) {
-    ++row;
-    stages.emplace_back([this, row, backend] { run_synthesis(*state, row, *backend, *pool); });
+    start([this, backend](ThreadRow row) { run_synthesis(*state, row, *backend, *pool); });
   }
   for (std::uint32_t i = 0; i < options.configuration.workers_per_device; ++i) {
-    ++row;
-    stages.emplace_back([this, i, row] { run_worker(*state, {i, row}, *pool); });
+    start([this, i](ThreadRow row) { run_worker(*state, {i, row}, *pool); });
   }
 }
 

@@ -61,7 +61,7 @@ void add_devices(EngineModel& model, const EngineOptions& options, unsigned thre
   }
 }
 
-// In the order of Engine's threads: see ThreadRows.
+// In the order in which the engine starts them.
 void add_threads(EngineModel& model) {
   const auto add = [&model](std::string name) -> ThreadState& {
     ThreadState& thread = model.threads.emplace_back();

@@ -28,8 +28,7 @@ void Heartbeat::stop() {
 }
 
 void Heartbeat::run() {
-  tell_work_in_hand(
-      {.thread = std::string_view("heartbeat"), .job = {}, .partition = {}, .stage = {}});
+  name_this_thread("heartbeat");
   std::unique_lock lock(mutex_);
   for (unsigned beats = 0; !stopping_; ++beats) {
     state_.writer().beat();

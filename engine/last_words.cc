@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/last_words.h"
 
+#include <sys/prctl.h>
+
 #include <array>
 #include <atomic>
 #include <csignal>
@@ -23,7 +25,8 @@ void on_fatal_signal(int signal, siginfo_t* info, void*) {
     words.signal = static_cast<std::uint32_t>(signal);
     words.signal_code = static_cast<std::uint32_t>(info->si_code);
     words.time = {shm::monotonic_ns()};
-    words.thread = work_in_hand.thread;
+    char name[16] = {};
+    if (::prctl(PR_GET_NAME, name) == 0) words.thread = std::string_view(name);
     words.job = work_in_hand.job;
     words.partition = work_in_hand.partition;
     words.stage = work_in_hand.stage;
@@ -37,10 +40,11 @@ void on_fatal_signal(int signal, siginfo_t* info, void*) {
 
 }  // namespace
 
+void name_this_thread(const std::string& name) { ::prctl(PR_SET_NAME, name.c_str()); }
+
 void tell_work_in_hand(const WorkInHand& work) noexcept { work_in_hand = work; }
 
 void install_last_words() {
-  tell_work_in_hand({.thread = std::string_view("main"), .job = {}, .partition = {}, .stage = {}});
   struct sigaction action {};
   action.sa_sigaction = on_fatal_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

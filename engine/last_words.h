@@ -8,18 +8,22 @@
 // Why: a segment is all that is left of a killed engine; a core file is seldom there.
 #pragma once
 
+#include <string>
+
 #include "shm/records.h"
 #include "shm/segment_writer.h"
 
 namespace vitrine::engine {
 
 struct WorkInHand {
-  shm::Text<16> thread;
   shm::Id job;
   shm::Index partition;
   shm::PartitionStage stage{};
 };
 
+// Gives the calling thread a name, of 15 bytes at most, for these words and for the tools of the
+// system.
+void name_this_thread(const std::string& name);
 // What the calling thread works at from now on.
 void tell_work_in_hand(const WorkInHand& work) noexcept;
 

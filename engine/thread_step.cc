@@ -17,7 +17,6 @@ void begin(Change& change, ThreadRow row, std::string_view step, const Partition
   if (in_hand != nullptr) thread.partition = in_hand->number;
   change.publish().thread_changed(row, thread);
   WorkInHand work;
-  work.thread = std::string_view(thread.name);
   work.job = {thread.job};
   if (in_hand != nullptr) {
     work.partition = shm::Index::of(in_hand->number);

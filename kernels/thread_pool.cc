@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/thread_pool.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cassert>
 #include <utility>
@@ -26,7 +28,11 @@ struct ThreadPool::Loop {
 ThreadPool::ThreadPool(unsigned threads) {
   assert(threads >= 1);
   workers_.reserve(threads - 1);
-  for (unsigned i = 1; i < threads; ++i) workers_.emplace_back([this] { worker_main(); });
+  for (unsigned i = 1; i < threads; ++i) {
+    workers_.emplace_back([this] { worker_main(); });
+    ::pthread_setname_np(workers_.back().native_handle(),
+                         "kernels");  // for who looks at the process
+  }
 }
 
 ThreadPool::~ThreadPool() {
