@@ -24,7 +24,7 @@ struct EngineRequest {
 };
 
 struct EngineReply {
-  long status = 0;
+  unsigned status = 0;
   std::string body;  // at most kReplyBytesMax
 
   bool is_success() const { return status >= 200 && status < 300; }
@@ -38,9 +38,6 @@ inline constexpr std::size_t kReplyBytesMax = std::size_t{64} << 20;
 class EngineClient {
  public:
   explicit EngineClient(std::filesystem::path socket_path);
-  ~EngineClient();
-  EngineClient(const EngineClient&) = delete;
-  EngineClient& operator=(const EngineClient&) = delete;
 
   // Connects within 5 s. Errors: kNoEngine when nothing answers at the socket, the socket is not
   // for this user, or the engine went away meanwhile;

@@ -2,7 +2,6 @@
 #include "tools/engine_socket.h"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include "shm/attachment.h"
 #include "shm/clock.h"
 #include "shm/file_descriptor.h"
+#include "tools/engine_connection.h"
 #include "tools/status_command.h"
 
 namespace vitrine::tools {
@@ -22,15 +22,12 @@ constexpr auto kLookEvery = std::chrono::milliseconds(20);
 // False when there is no socket, or nobody behind it: an engine may yet come. Any other fault is
 // for the client to tell.
 bool may_answer(const std::filesystem::path& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string& name = path.native();
-  if (name.size() >= sizeof(address.sun_path)) return true;
-  name.copy(address.sun_path, name.size());
+  const auto address = unix_address(path);
+  if (!address) return true;
   const shm::FileDescriptor probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!probe.is_open()) return true;
-  const auto* where = reinterpret_cast<const sockaddr*>(&address);
-  if (::connect(probe.number(), where, sizeof(address)) == 0) return true;
+  const auto* where = reinterpret_cast<const sockaddr*>(&*address);
+  if (::connect(probe.number(), where, sizeof(*address)) == 0) return true;
   return errno != ENOENT && errno != ECONNREFUSED;
 }
 
