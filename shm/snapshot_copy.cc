@@ -55,7 +55,7 @@ std::size_t end_words_of(const SegmentLayout& layout, const SegmentSchema* schem
 
 }  // namespace
 
-// Copies a present row to the next free place; an item that is not there takes no place.
+// Appends a row when it is present.
 template <class Record>
 ReadOutcome TableCopy<Record>::copy_row(std::uint32_t row, std::uint64_t commit) noexcept {
   constexpr std::size_t kOwnWords = sizeof(Record) / 8;
@@ -66,19 +66,21 @@ ReadOutcome TableCopy<Record>::copy_row(std::uint32_t row, std::uint64_t commit)
   const ReadOutcome outcome =
       read_at<MappedMemory>(words_of(place_, table_, row), commit, std::span(words).first(count));
   if (outcome != ReadOutcome::kOk) return outcome;
-  Record& out = rows_[used_];
+  const std::size_t end_at = rows_.size() * end_words_;
+  Record& out = rows_.emplace_back();
   std::memcpy(static_cast<void*>(&out), words, sizeof(out));
-  if (!is_present(out)) return outcome;
+  if (!is_present(out)) {
+    rows_.pop_back();
+    return outcome;
+  }
   out.identity.row = row;  // readers may index by it
-  std::copy_n(words + kOwnWords, end_words_,
-              ends_.begin() + static_cast<std::ptrdiff_t>(used_ * end_words_));
-  ++used_;
+  std::copy_n(words + kOwnWords, end_words_, ends_.begin() + static_cast<std::ptrdiff_t>(end_at));
   return outcome;
 }
 
 template <class Record>
 bool TableCopy<Record>::run(std::uint64_t commit, std::uint32_t& busy_rows) noexcept {
-  used_ = 0;
+  rows_.clear();
   return walk(rows_ever_used(place_, table_), commit, busy_rows,
               [&](std::uint32_t row) { return copy_row(row, commit); });
 }
@@ -86,7 +88,7 @@ bool TableCopy<Record>::run(std::uint64_t commit, std::uint32_t& busy_rows) noex
 template <class Record>
 void TableCopy<Record>::deliver_ends(std::vector<RawRows>& out) const {
   if (end_words_ == 0) return;
-  const auto end = ends_.begin() + static_cast<std::ptrdiff_t>(used_ * end_words_);
+  const auto end = ends_.begin() + static_cast<std::ptrdiff_t>(rows_.size() * end_words_);
   out.push_back({TableOf<Record>::kSection, end_words_, {ends_.begin(), end}});
 }
 

@@ -5,6 +5,8 @@
 //          was lapped; after kTriesMax walks it takes each row's newest. Bounded whatever the
 //          writer does, dead or alive.
 // Cost     one copy per row in use; rows beyond the highest that was ever used are not looked at.
+//          Room is reserved, not filled: a program that looks once touches only what it copies,
+//          since a page of memory costs more than the rows in it.
 // Why      run() may be left in the middle by the guard against lost pages, so it works in room
 //          that was made at attach and owns nothing.
 // Source   the walk: H.-J. Boehm (see shm/protocol.h), with versions instead of one.
@@ -32,15 +34,16 @@ class TableCopy {
   TableCopy(const SectionPlace& place, const std::byte* segment, std::size_t end_words)
       : place_(place),
         table_(segment + place.offset_bytes),
-        rows_(place.count),
         end_words_(end_words),
-        ends_(place.count * end_words) {}
+        ends_(place.count * end_words) {
+    rows_.reserve(place.count);
+  }
 
   // Copies the present rows at `commit`. With kAnyCommit rows that stay busy are left out and
   // counted; otherwise returns false at the first one.
   bool run(std::uint64_t commit, std::uint32_t& busy_rows) noexcept;
 
-  std::span<const Record> present() const { return std::span(rows_).first(used_); }
+  std::span<const Record> present() const { return rows_; }
   // Adds the ends of the present rows, when the table has any.
   void deliver_ends(std::vector<RawRows>& out) const;
 
@@ -49,10 +52,9 @@ class TableCopy {
 
   SectionPlace place_;
   const std::byte* table_ = nullptr;
-  std::vector<Record> rows_;
+  std::vector<Record> rows_;  // never longer than the room that was made for it
   std::size_t end_words_ = 0;
   std::vector<std::uint64_t> ends_;
-  std::size_t used_ = 0;
 };
 
 // A table that only the segment's schema knows.
