@@ -28,7 +28,8 @@ class TableWriter {
   TableWriter() = default;
   // `extra_bytes`: what the engine's own fields add to each row.
   TableWriter(std::uint32_t count, std::uint32_t extra_bytes)
-      : rows_(count),
+      : used_(std::min(count, 1U)),
+        rows_(count),
         extra_words_(extra_bytes / 8),
         extras_(count * extra_words_),
         is_touched_(count, 0) {
@@ -110,7 +111,9 @@ class TableWriter {
   }
 
   std::byte* section_ = nullptr;
-  std::uint32_t used_ = 0;  // rows up to the highest that was ever touched
+  // Rows up to the highest that was ever touched, at least 1: from 0, which tells nothing, a reader
+  // would look at every row of a table that was never used.
+  std::uint32_t used_ = 0;
   std::vector<Record> rows_;
   std::size_t extra_words_ = 0;
   std::vector<std::uint64_t> extras_;
