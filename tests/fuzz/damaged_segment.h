@@ -1,49 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Segments for a fuzzer: whole small ones from the real writer, and a script of damage to them.
-//
-// Layout   a script is one byte, which of the bases to take, then steps of 12 bytes: kind, one
-//          byte, place (u16), value (u64), all in little endian. A step that is cut off is not
-//          done.
-// Why      a segment is tens of kilobytes of which few bytes decide; a script reaches each of them
-//          by its number, keeps the corpus small, and follows the format when that grows.
+// Whole small segments from the real writer, to be damaged.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
+#include "tests/fuzz/damage_script.h"
 
 namespace vitrine::fuzz {
 
-// In the first byte beside the number of the base: a target may then do less with the segment.
-inline constexpr std::uint8_t kStateOnly = 0x80;
-inline constexpr std::size_t kStepBytes = 12;
-inline constexpr std::size_t kStepsMax = 40;
-
-enum class Damage : std::uint8_t {
-  kSetWord,   // 8 bytes at a place
-  kSetHalf,   // 4 bytes at a place
-  kAdd,       // to the 8 bytes at a place
-  kAnywhere,  // the low half of the value, at the offset in its high half
-  kTruncate,  // the file ends here
-  kFill,      // as many bytes as the second byte says, all like the first of the value
-  kCopy,      // 8 bytes from the place whose number is the value
-  kKinds
-};
-
-// A segment as an engine leaves it, with the same bytes in every run, and the offsets in it that
-// readers decide by: header, table of sections, hot lines, heads, stamps and fields.
-struct Base {
-  std::string bytes;
-  std::vector<std::uint32_t> places;
-};
+// A segment as an engine leaves it, with the same bytes in every run; its places are header, table
+// of sections, hot lines, heads, stamps and fields.
+Base segment_after(std::uint64_t commits);
 
 // Nothing in it; something in every table; every slot and the event ring used several times over.
-const std::vector<Base>& bases();
-
-// What the script makes of its base. A base number beyond the last means that the rest of the
-// script is the file.
-std::string damaged_segment(std::span<const std::uint8_t> script);
+std::vector<Base> segment_bases();
 
 }  // namespace vitrine::fuzz

@@ -98,7 +98,7 @@ void read_in_place(const Stage& stage, const std::byte* segment, Tally& tally) {
   const auto layout = check_layout(std::span(segment, kCheckedHeaderBytes),
                                    std::filesystem::file_size(stage.path), "segment");
   if (!layout) return tally.note(layout.error().text);
-  SnapshotCopy copy(*layout, segment);
+  SnapshotCopy copy(*layout, segment, nullptr);
   Snapshot snapshot;
   const auto check = [&](std::uint64_t stamp) {
     if (read_canary(stage, stamp) != ~stamp) tally.note("wrong canary");
