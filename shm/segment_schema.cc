@@ -96,6 +96,17 @@ Words later_words(const Field& own, std::span<const Field> told) {
 
 }  // namespace
 
+bool SegmentSchema::has_news(const SegmentLayout& layout) {
+  if (layout.header.fixed.minor > kMinorVersion) return true;
+  for (std::size_t number = 0; number < kSectionCapacity; ++number) {
+    const auto id = static_cast<SectionId>(number);
+    const SectionPlace& place = layout.place(id);
+    const bool is_used = place.kind == SectionKind::kTable && place.count > 0;
+    if (is_used && place.record_bytes > own_table(id).record_bytes) return true;
+  }
+  return false;
+}
+
 std::shared_ptr<const SegmentSchema> SegmentSchema::parse(std::string_view text,
                                                           const SegmentLayout& layout) {
   auto schema = std::make_shared<SegmentSchema>();

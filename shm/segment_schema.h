@@ -29,6 +29,10 @@ class SegmentSchema {
     std::vector<Field> own;     // the catalogue's fields, with the words of the segment
   };
 
+  // Whether the text can tell more than the catalogue: that of a later version, which appends, or
+  // of an engine that adds fields of its own.
+  static bool has_news(const SegmentLayout& layout);
+
   // Null when the text is no JSON of this schema.
   static std::shared_ptr<const SegmentSchema> parse(std::string_view text,
                                                     const SegmentLayout& layout);

@@ -51,6 +51,14 @@ void change_schema(std::string& bytes, Edit edit) {
   std::memcpy(bytes.data(), static_cast<const void*>(&header), sizeof(header));
 }
 
+// As if a later version of the format had written the segment.
+void raise_minor_version(std::string& bytes) {
+  FixedHeader header;
+  std::memcpy(static_cast<void*>(&header), bytes.data(), sizeof(header));
+  ++header.minor;
+  std::memcpy(bytes.data(), static_cast<const void*>(&header), sizeof(header));
+}
+
 // Gives a section another id, in the table of sections and in the schema text, as if a later
 // version had added it.
 void rename_section(std::string& bytes, SectionId from, std::uint32_t to, const std::string& name) {
@@ -222,6 +230,7 @@ TEST_CASE("A word that a later version appended to an enumeration is shown") {
       }
     }
   });
+  raise_minor_version(bytes);
   write_whole(folder / "later", bytes);
   Attachment attachment({.path = {}, .file = folder / "later", .options = {}, .places = {}});
   const json::object shown = to_json(attachment.observe());
@@ -246,6 +255,34 @@ TEST_CASE("A schema text that was damaged does not hide what the catalogue knows
   Snapshot snapshot;
   REQUIRE(reader->snapshot(snapshot).has_value());
   CHECK(snapshot.rows<JobRecord>().size() == 1);
+}
+
+TEST_CASE("A segment that has no more than the catalogue is shown without its schema text") {
+  const ScratchFolder folder("/dev/shm");
+  const SegmentWriter writer = publish(small_segment(folder / "segment"));
+  const auto reader = SegmentReader::attach(folder / "segment");
+  REQUIRE(reader.has_value());
+  CHECK(reader->identity().schema == nullptr);
+  std::string bytes = read_whole(folder / "segment");
+  raise_minor_version(bytes);
+  write_whole(folder / "later", bytes);
+  const auto later = SegmentReader::open_file(folder / "later");
+  REQUIRE(later.has_value());
+  CHECK(later->identity().schema != nullptr);
+}
+
+TEST_CASE("A table that was never used is told to be one") {
+  const ScratchFolder folder("/dev/shm");
+  const SegmentWriter writer = publish(small_segment(folder / "segment"));
+  const std::string bytes = read_whole(folder / "segment");
+  const auto header = std::as_bytes(std::span(bytes)).first(kCheckedHeaderBytes);
+  const SegmentLayout layout = check_layout(header, bytes.size(), "test").value();
+  std::uint64_t rows_ever_used = 0;
+  std::memcpy(
+      &rows_ever_used,
+      bytes.data() + layout.place(SectionId::kPartitions).offset_bytes + sizeof(std::uint64_t),
+      sizeof(rows_ever_used));
+  CHECK(rows_ever_used == 1);  // at least the first; 0 would not tell
 }
 
 TEST_CASE("The history keeps the last samples of complete transactions, oldest first") {
