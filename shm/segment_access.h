@@ -16,9 +16,14 @@
 
 namespace vitrine::shm {
 
+// When the pages of a segment are mapped: all at once, so that no read waits for one, or those that
+// are touched, which costs a single look less.
+enum class Paging { kAhead, kAsTouched };
+
 struct AttachOptions {
   std::optional<uid_t> owner = {};  // trusted beside root and the reader itself
   bool any_filesystem = false;  // also map files that are not in tmpfs, where a page can be lost
+  Paging paging = Paging::kAhead;
 };
 
 struct OpenedFile {

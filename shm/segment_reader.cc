@@ -127,7 +127,6 @@ Result<void> SegmentReader::State::settle(const SegmentLayout& checked,
 }
 
 Result<void> SegmentReader::State::read_schema() {
-  static const std::uint64_t own_hash = schema_hash(schema_text());
   const SectionPlace& place = layout.place(SectionId::kSchema);
   if (place.record_bytes > kSchemaBytesMax) return {};
   std::string& text = identity.schema_text;
@@ -135,7 +134,7 @@ Result<void> SegmentReader::State::read_schema() {
   const auto from = bytes.subspan(place.offset_bytes, place.record_bytes);
   if (!guarded(bytes, [&] { std::memcpy(text.data(), from.data(), from.size()); })) return lost();
   // A text that was damaged tells nothing; what the catalogue knows can be shown without it.
-  if (identity.schema_hash == own_hash || schema_hash(text) != identity.schema_hash) return {};
+  if (!SegmentSchema::has_news(layout) || schema_hash(text) != identity.schema_hash) return {};
   identity.schema = SegmentSchema::parse(text, layout);
   return {};
 }
@@ -154,7 +153,8 @@ Result<SegmentReader> SegmentReader::attach(const std::filesystem::path& path,
   auto state = std::make_unique<State>();
   const std::size_t size_bytes = layout->header.fixed.total_bytes;
   try {
-    const bip::map_options_t populate = size_bytes <= kPopulateBytesMax ? MAP_POPULATE : 0;
+    const bool is_ahead = options.paging == Paging::kAhead && size_bytes <= kPopulateBytesMax;
+    const bip::map_options_t populate = is_ahead ? MAP_POPULATE : 0;
     state->mapping =
         bip::mapped_region(opened->file, bip::read_only, 0, size_bytes, nullptr, populate);
   } catch (const bip::interprocess_exception& error) {

@@ -86,6 +86,7 @@ std::vector<ListedInstance> list_instances(const std::vector<shm::SegmentName>& 
     target.instance = name.instance;
     target.path = name.path;
     target.options = options;
+    target.options.paging = shm::Paging::kAsTouched;
     shm::Attachment attachment(target);
     listed.observation = attachment.observe_settled();
     listed.name = name;
