@@ -136,7 +136,9 @@ ExitCode run_command_line(int argument_count, const char* const* arguments) {
   add_common_flags(app, flags);
   const std::vector<Command> commands = built_in_commands();
   for (const Command& command : commands) {
-    add_command(*app.add_subcommand(command.name, command.help)->fallthrough(), command);
+    CLI::App* subcommand = app.add_subcommand(command.name, command.help)->fallthrough();
+    // The flags of the others are not asked for, and all of them take longer than most commands.
+    if (std::ranges::find(given, command.name) != given.end()) add_command(*subcommand, command);
   }
   app.require_subcommand(0, 1);  // that one is there is asked below, with a better answer
   app.footer(external_commands_help());
