@@ -71,7 +71,13 @@ inline SegmentOptions smallest_segment(const std::filesystem::path& path) {
                       .allocations = 1,
                       .queues = 1,
                       .counters = 2,
-                      .events = 8};
+                      .threads = 2,
+                      .limiters = 1,
+                      .stage_times = 1,
+                      .settings = 2,
+                      .errors = 1,
+                      .events = 8,
+                      .history = 8};
   return options;
 }
 

@@ -26,7 +26,13 @@ inline SegmentOptions small_segment(const std::filesystem::path& path) {
   options.capacity.allocations = 4;
   options.capacity.queues = 4;
   options.capacity.counters = 4;
+  options.capacity.threads = 8;
+  options.capacity.limiters = 4;
+  options.capacity.stage_times = 4;
+  options.capacity.settings = 4;
+  options.capacity.errors = 4;
   options.capacity.events = 64;
+  options.capacity.history = 64;
   return options;
 }
 

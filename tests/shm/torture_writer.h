@@ -33,7 +33,13 @@ inline Capacity torture_capacity() {
   capacity.allocations = 4;
   capacity.queues = 4;
   capacity.counters = 4;
+  capacity.threads = 8;
+  capacity.limiters = 4;
+  capacity.stage_times = 4;
+  capacity.settings = 4;
+  capacity.errors = 4;
   capacity.events = 64;
+  capacity.history = 64;
   return capacity;
 }
 
