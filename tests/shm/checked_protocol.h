@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "shm/ring_protocol.h"
 #include "shm/protocol.h"
+#include "shm/ring_protocol.h"
 #include "tests/shm/weak_memory.h"
 
 namespace vitrine::shm::testing {

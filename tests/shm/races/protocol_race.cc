@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "shm/ring_protocol.h"
 #include "shm/protocol.h"
+#include "shm/ring_protocol.h"
 
 extern "C" const char* __tsan_default_options() { return "halt_on_error=1:exitcode=66"; }
 
