@@ -3,6 +3,7 @@
 // every row. It follows the catalogue when that grows.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -33,8 +34,11 @@ void fill_members(Record& record, std::uint64_t number) {
         std::memcpy(member, &instant_ns, sizeof(instant_ns));
         break;
       }
-      default:
-        std::memcpy(member, &number, field.size_bytes);
+      default:  // a histogram is as many numbers
+        for (std::uint32_t at = 0; at < field.size_bytes; at += sizeof(number)) {
+          std::memcpy(member + at, &number,
+                      std::min<std::size_t>(sizeof(number), field.size_bytes - at));
+        }
     }
   }
 }
