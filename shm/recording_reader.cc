@@ -132,7 +132,8 @@ Result<void> RecordingReader::State::make_image() {
   }
   // Its bytes are there up to the hot lines; the rest is what the header says.
   FixedHeader fixed{};
-  std::memcpy(&fixed, head.data(), std::min(sizeof(fixed), head.size()));
+  std::ranges::copy(head.first(std::min(sizeof(fixed), head.size())),
+                    std::as_writable_bytes(std::span(&fixed, 1)).begin());
   Result<RawLayout> read = read_raw_layout(head, fixed.total_bytes, name);
   if (!read) return read.error();
   layout = std::move(*read);
