@@ -69,6 +69,7 @@ DaemonProcess::DaemonProcess(const std::vector<std::string>& arguments, std::fil
   std::vector<std::string> words = command;
   words.push_back(std::string(VITRINE_BIN) + "/vitrined");
   words.insert(words.end(), arguments.begin(), arguments.end());
+  std::ofstream(log_, std::ios::app);  // there to be read before the daemon has started
   pid_ = ::fork();
   if (pid_ == 0) become(words, log_);
   REQUIRE(pid_ > 0);

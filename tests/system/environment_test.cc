@@ -314,6 +314,7 @@ TEST_CASE("readers that are attached outlive a file that is cut, and follow the 
   const Site site;
   RunningDaemon daemon(site);
   const auto output = site.scratch / "events";
+  std::ofstream{output};  // there to be read before the reader has started to write it
   // A reader process of its own, attached before the cut.
   const pid_t follower = ::fork();
   REQUIRE(follower >= 0);
