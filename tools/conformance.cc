@@ -21,6 +21,8 @@ namespace json = boost::json;
 
 constexpr std::size_t kEventsAtOnce = 4096;
 constexpr std::size_t kViolationsMax = 200;  // distinct ones that are kept
+// An engine without jobs for this long has had the time to put everything away.
+constexpr std::uint64_t kQuietAfterNs = 1'000'000'000;
 
 // The violation without its numbers.
 std::string kind_of(const std::string& violation) {
@@ -44,6 +46,18 @@ std::uint64_t number_in(const json::object& object, std::string_view key) {
   boost::system::error_code fault;
   const auto number = value == nullptr ? 0 : value->to_number<std::uint64_t>(fault);
   return fault ? 0 : number;
+}
+
+// Open for work, and without any.
+bool has_no_work(const shm::Observation& observation) {
+  const shm::Snapshot& snapshot = *observation.snapshot;
+  const bool is_open =
+      snapshot.life == shm::EngineLife::kReady || snapshot.life == shm::EngineLife::kDegraded;
+  if (!snapshot.consistent || !is_open || snapshot.engine().paused != 0) return false;
+  return std::ranges::all_of(
+      snapshot.rows<shm::CountersRecord>(), [](const shm::CountersRecord& row) {
+        return row.received + row.queued + row.admitting + row.running + row.assembling == 0;
+      });
 }
 
 }  // namespace
@@ -222,8 +236,21 @@ void Conformance::check_state(const shm::Observation& observation) {
   check("invariants", true, "");
   for (const std::string& violation : violations) note(violation);
   if (snapshot.consistent) previous_ = snapshot;
+  check_quiet(observation);
   const auto fallen = heads_.look();
   check("heads", !fallen, fallen.value_or(""));
+}
+
+void Conformance::check_quiet(const shm::Observation& observation) {
+  if (!has_no_work(observation)) {
+    quiet_since_ns_ = 0;
+    return;
+  }
+  const std::uint64_t now_ns = shm::monotonic_ns();
+  if (quiet_since_ns_ == 0) quiet_since_ns_ = now_ns;
+  if (now_ns - quiet_since_ns_ < kQuietAfterNs) return;
+  check("quiet", true, "");
+  for (const std::string& violation : shm::check_quiet(*observation.snapshot)) note(violation);
 }
 
 bool Conformance::look() {

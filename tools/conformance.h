@@ -46,6 +46,7 @@ class Conformance {
   void check_schema();
   void check_schema_section(const boost::json::object& section);
   void check_state(const shm::Observation& observation);
+  void check_quiet(const shm::Observation& observation);
   void check_events();
 
   // Counts one check of `what`, and what broke it, if `holds` is false. Violations that differ in
@@ -60,6 +61,7 @@ class Conformance {
   std::string incarnation_;
   shm::Snapshot previous_;
   std::uint64_t last_commit_ = 0;
+  std::uint64_t quiet_since_ns_ = 0;  // zero: there is work, or none is taken
   std::uint64_t last_event_ = 0;
   shm::Event last_event_seen_;
   std::uint64_t snapshots_ = 0;

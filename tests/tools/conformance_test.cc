@@ -2,6 +2,8 @@
 #include "tools/conformance.h"
 
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <thread>
 
 #include "shm/clock.h"
 #include "shm/segment_writer.h"
@@ -78,6 +80,36 @@ TEST_CASE("a broken invariant is named once, with how often it was seen") {
   for (int look = 0; look < 3; ++look) CHECK(conformance.look());
   CHECK_FALSE(conformance.conforms());
   CHECK_THAT(conformance.text(), Contains("I5: job 7 waits without a reason (3 times"));
+}
+
+// Looks until an engine without work has been looked at as one that is quiet.
+void look_until_quiet(Conformance& conformance) {
+  const std::uint64_t deadline_ns = shm::monotonic_ns() + 30'000'000'000;
+  while (!conformance.json().at("checks").as_object().contains("quiet")) {
+    REQUIRE(conformance.look());
+    REQUIRE(shm::monotonic_ns() < deadline_ns);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+TEST_CASE("an engine without jobs that still holds something does not conform") {
+  Engine engine;
+  {
+    auto rows = engine.writer.begin();
+    shm::WorkerRecord& worker = rows.recycle<shm::WorkerRecord>(0);
+    worker.state = shm::WorkerState::kIdle;
+    worker.idle_reason = shm::IdleReason::kNoWork;
+  }
+  Conformance conformance = engine.conformance();
+  REQUIRE(conformance.begin());
+  look_until_quiet(conformance);
+  CHECK(conformance.conforms());
+  {
+    auto rows = engine.writer.begin();
+    rows.edit<shm::WorkerRecord>(0).idle_reason = shm::IdleReason::kStarting;
+  }
+  REQUIRE(conformance.look());
+  CHECK_THAT(conformance.text(), Contains("I9: worker 0 is not idle for want of work"));
 }
 
 TEST_CASE("events that go back in time are found") {
