@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <thread>
 
 #include "shm/invariants.h"
 #include "shm/segment_reader.h"
@@ -11,7 +12,6 @@ namespace vitrine::engine::testing {
 namespace {
 
 constexpr auto kPatience = std::chrono::seconds(60);
-constexpr std::size_t kViolationsKept = 20;
 
 EngineOptions options_for(const std::filesystem::path& segment) {
   EngineOptions options;
@@ -34,38 +34,6 @@ std::filesystem::path witness_of(const std::string& circuit, unsigned number) {
 }
 
 }  // namespace
-
-SegmentWatch::SegmentWatch(std::filesystem::path segment)
-    : segment_(std::move(segment)), thread_([this] { run(); }) {}
-
-std::vector<std::string> SegmentWatch::stop() {
-  stopping_ = true;
-  if (thread_.joinable()) thread_.join();
-  return violations_;
-}
-
-void SegmentWatch::run() {
-  auto reader = shm::SegmentReader::attach(segment_);
-  if (!reader) {
-    violations_.push_back(reader.error().text);
-    return;
-  }
-  shm::Snapshot before;
-  for (bool is_last = false; !is_last;) {
-    is_last = stopping_;
-    shm::Snapshot now;
-    if (const auto taken = reader->snapshot(now); !taken) {
-      violations_.push_back(taken.error().text);
-    }
-    const auto found = shm::check_invariants(now, snapshots_ == 0 ? nullptr : &before);
-    if (violations_.size() < kViolationsKept) {
-      violations_.insert(violations_.end(), found.begin(), found.end());
-    }
-    before = std::move(now);
-    ++snapshots_;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-}
 
 EngineFixture::EngineFixture(ScriptedBackend::Script script,
                              const std::function<void(EngineOptions&)>& adjust)

@@ -1,40 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine under test, and a reader of its segment that holds it to the invariants all the while.
+// An engine under test, and another process that holds its segment to the invariants all the while.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "engine/engine.h"
 #include "shm/snapshot.h"
 #include "tests/engine/real_inputs.h"
 #include "tests/engine/scripted_backend.h"
+#include "tests/engine/segment_watch.h"
 #include "tests/scratch_folder.h"
 
 namespace vitrine::engine::testing {
-
-// Takes snapshots of a segment until stopped, and keeps what was wrong with them.
-class SegmentWatch {
- public:
-  explicit SegmentWatch(std::filesystem::path segment);
-  ~SegmentWatch() { stop(); }
-  // Takes a last snapshot. Empty when every snapshot was as it should be.
-  std::vector<std::string> stop();
-  std::uint64_t snapshots() const { return snapshots_; }
-
- private:
-  void run();
-
-  std::filesystem::path segment_;
-  std::atomic<bool> stopping_{false};
-  std::uint64_t snapshots_ = 0;
-  std::vector<std::string> violations_;
-  std::thread thread_;
-};
 
 class EngineFixture {
  public:
