@@ -35,7 +35,7 @@ for name in "${names[@]}"; do
   found=$build/corpus/$name committed=$here/corpus/$name
   mkdir -p "$found" "$committed"
   echo "== fuzzing $name: $runs executions"
-  "$build/bin/fuzz_$name" -runs="$runs" -timeout=10 -detect_leaks=0 -entropic=0 \
+  "$build/bin/fuzz_$name" -runs="$runs" -timeout=60 -detect_leaks=0 -entropic=0 \
     -rss_limit_mb=4096 -print_final_stats=1 \
     -artifact_prefix="$build/corpus/$name." "$found" "$committed"
   # Of the new inputs only those that reach what the committed ones do not.
