@@ -54,6 +54,7 @@ Command check_command();
 Command post_mortem_command();
 Command doctor_command();
 Command errors_command();
+Command why_command();
 Command report_command();  // of the program vitrine-report
 Command schema_command();
 Command gc_command();
