@@ -24,7 +24,7 @@ inline std::string_view given_text(const char* text) {
 inline std::size_t copy_out(std::string_view text, char* out, std::size_t size) {
   if (out == nullptr || size == 0) return text.size();
   const std::size_t length = std::min(text.size(), size - 1);
-  std::memcpy(out, text.data(), length);
+  std::copy_n(text.data(), length, out);
   out[length] = '\0';
   return text.size();
 }

@@ -56,7 +56,7 @@ struct Text {
       while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) --length;
     }
     std::memset(bytes, 0, kSize);
-    std::memcpy(bytes, text.data(), length);
+    std::copy_n(text.data(), length, bytes);  // also from nowhere, when there is no text
   }
   std::string_view view() const { return {bytes, strnlen(bytes, kSize)}; }
 };

@@ -220,7 +220,8 @@ LedgerResult<void> JobLedger::set_field(const ItemName& item, std::string_view f
     const auto place = field_place(item, field, FieldType::kText);
     if (!place) return place.error();
     std::array<std::uint64_t, kExtraBytesMax / 8> words{};
-    std::memcpy(words.data(), value.data(), whole_characters(value, place->words * 8));
+    std::copy_n(value.data(), whole_characters(value, place->words * 8),
+                reinterpret_cast<char*>(words.data()));
     return store_field(open, item, *place, words.data());
   });
 }

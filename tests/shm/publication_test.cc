@@ -195,7 +195,7 @@ TEST_CASE("one lock file guards several things, each alone") {
 TEST_CASE("of engines that start at the same moment exactly one gets the instance") {
   const SharedScratchFolder scratch;
   const auto options = small_segment(scratch / "test.segment");
-  constexpr int kRounds = 1000;
+  constexpr int kRounds = 300;
   constexpr int kStarters = 3;
   for (int round = 0; round < kRounds; ++round) {
     int gate[2];
