@@ -148,6 +148,14 @@ Result<JobRequest> job_head_of(const ApiRequest& request) {
     job.deadline_ns = parse_duration_ns(request.query.at("deadline"));
     if (!job.deadline_ns) return bad_input("deadline: expected a duration such as 250ms, 5s, 10m");
   }
+  const std::string at_deadline = value_or(request, "cancel_at_deadline", "false");
+  if (at_deadline != "true" && at_deadline != "false") {
+    return bad_input("cancel_at_deadline: expected true or false");
+  }
+  if (at_deadline == "true") {
+    if (!job.deadline_ns) return bad_input("cancel_at_deadline: there is no deadline");
+    job.at_deadline = Job::AtDeadline::kStop;
+  }
   return job;
 }
 
@@ -247,7 +255,8 @@ ApiResponse problem(unsigned status, const std::string& detail) {
 std::optional<ApiResponse> ApiRoutes::refuse_early(const ApiRequest& head) {
   if (auto wrong = wrong_resource(head)) return wrong;
   if (!takes_witnesses(head)) return std::nullopt;
-  std::set<std::string_view> known = {"circuit", "priority", "deadline", "request_id"};
+  std::set<std::string_view> known = {"circuit", "priority", "deadline", "cancel_at_deadline",
+                                      "request_id"};
   if (head.path == kProve) known.insert("cancel_on_disconnect");
   if (auto unknown = unknown_parameter(head, known)) return unknown;
   auto job = job_head_of(head);

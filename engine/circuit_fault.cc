@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/quantities.h"
+#include "engine/resident_keys.h"
 
 namespace vitrine::engine {
 namespace {
@@ -28,7 +29,8 @@ std::string fault_of(const EngineModel& model, const Circuit& circuit) {
 }
 
 // Sizes that read the same in units are told apart in bytes.
-std::string need_text(const Circuit& circuit, std::uint64_t budget_bytes) {
+std::string need_text(const Circuit& circuit, std::uint64_t budget_bytes,
+                      std::uint64_t kept_bytes) {
   const std::uint64_t key_bytes = circuit.key_bytes();
   const std::uint64_t partition_bytes = circuit.working.total();
   const std::uint64_t needed_bytes = key_bytes + partition_bytes;
@@ -39,7 +41,9 @@ std::string need_text(const Circuit& circuit, std::uint64_t budget_bytes) {
     budget = exact_size_text(budget_bytes);
   }
   return "needs " + needed + " (key " + size_text(key_bytes) + ", partition " +
-         size_text(partition_bytes) + "); the budget is " + budget;
+         size_text(partition_bytes) + "); the budget is " + budget +
+         (kept_bytes == 0 ? std::string()
+                          : ", of which keys that are kept resident hold " + size_text(kept_bytes));
 }
 
 }  // namespace
@@ -47,9 +51,12 @@ std::string need_text(const Circuit& circuit, std::uint64_t budget_bytes) {
 std::optional<Refusal> lasting_refusal(const EngineModel& model, const Circuit& circuit) {
   if (!circuit.shape) return Refusal{RefusalReason::kBadCircuit, key_fault(circuit)};
   const std::uint64_t budget_bytes = model.budget.total_bytes();
-  if (circuit.key_bytes() + circuit.working.total() <= budget_bytes) return std::nullopt;
-  return Refusal{RefusalReason::kImpossible,
-                 "circuit " + circuit.configuration.id + " " + need_text(circuit, budget_bytes)};
+  const std::uint64_t kept_bytes = kept_bytes_beside(model, circuit);
+  if (circuit.key_bytes() + circuit.working.total() + kept_bytes <= budget_bytes) {
+    return std::nullopt;
+  }
+  return Refusal{RefusalReason::kImpossible, "circuit " + circuit.configuration.id + " " +
+                                                 need_text(circuit, budget_bytes, kept_bytes)};
 }
 
 void judge_circuit(Change& change, Circuit& circuit) {

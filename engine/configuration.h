@@ -33,6 +33,11 @@ struct Configuration {
   std::uint32_t workers_per_device = 2;
   std::uint32_t device_queue_capacity = 2;
   std::uint32_t job_queue_capacity = 256;
+  std::uint32_t key_loaders = 1;  // and one more, kept for critical jobs
+  std::uint64_t eviction_min_idle_ns = 1'000'000'000;
+  std::uint64_t starvation_limit_ns = 600'000'000'000;  // zero: off
+  std::uint32_t max_batch_size = 1;                     // 1: jobs are not collected
+  std::uint64_t max_batch_wait_ns = 1'000'000'000;
   std::optional<std::uint64_t> memory_budget_bytes;  // none: what is there, less the margin
   std::uint64_t memory_safety_margin_bytes = std::uint64_t{512} << 20;
   std::uint64_t drain_timeout_ns = 25'000'000'000;

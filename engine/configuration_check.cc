@@ -5,24 +5,20 @@
 
 #include "engine/backend_choice.h"
 #include "engine/circuit_fault.h"
-#include "engine/dispatch.h"
 #include "engine/engine_start.h"
+#include "engine/resident_keys.h"
 
 namespace vitrine::engine {
 namespace {
 
 void add_circuits(EngineModel& model, std::vector<std::string>& complaints) {
+  const std::vector<const Circuit*> without_room = choose_resident_keys(model);
   for (Circuit& circuit : model.keys.circuits()) {
     if (const auto refusal = lasting_refusal(model, circuit)) complaints.push_back(refusal->text);
   }
-  for (Circuit& circuit : model.keys.circuits()) {
-    if (!is_to_be_resident(model, circuit)) continue;
-    const bool begins = resident_key_fits(model, circuit) &&
-                        model.keys.begin_load(circuit, model.budget, model.facts.started);
-    if (!begins) {
-      complaints.push_back("circuit " + circuit.configuration.id +
-                           ": keep_resident: its key does not fit beside the others");
-    }
+  for (const Circuit* circuit : without_room) {
+    complaints.push_back("circuit " + circuit->configuration.id +
+                         ": keep_resident: its key does not fit beside the others");
   }
 }
 

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cassert>
 
-#include "engine/circuit_fault.h"
+#include "engine/deadlines.h"
 #include "engine/job_lifecycle.h"
 #include "engine/quantities.h"
+#include "engine/resident_keys.h"
+#include "engine/scheduler_line.h"
 
 namespace vitrine::engine {
 namespace {
@@ -19,34 +21,52 @@ std::uint32_t room(std::uint32_t capacity, std::size_t used) {
   return capacity > used ? capacity - static_cast<std::uint32_t>(used) : 0;
 }
 
-void fill_circuits(const EngineModel& model, PlanningSpace& space) {
-  space.circuits.clear();
-  for (const Circuit& circuit : model.keys.circuits()) {
-    space.circuits.push_back({circuit.presence(), circuit.key_bytes(), circuit.working.total()});
-  }
+CircuitDemand demand_of(const Circuit& circuit) {
+  return {circuit.presence(),      circuit.key_bytes(), circuit.working.total(), circuit.references,
+          circuit.idle_since().ns, circuit.is_kept,     circuit.is_wanted};
 }
 
-// The facts of the moment, in the scheduler's terms; `waiting` are the jobs of its view.
-SchedulerView view_of(EngineModel& model, PlanningSpace& space) {
-  space.demands.clear();
-  space.waiting.clear();
-  fill_circuits(model, space);
-  for (Job* job : model.jobs.active()) {
-    if (job->pending() == 0) continue;
-    space.waiting.push_back(job);
-    space.demands.push_back({job->circuit->row, job->pending()});
-  }
+JobDemand demand_of(const Job& job) {
+  const UrgencyFacts urgency{job.priority, job.deadline.ns, job.submitted.ns, job.waiting_since.ns};
+  return {job.circuit->row, job.pending(), urgency, job.batch};
+}
+
+void fill_resources(SchedulerView& view, const EngineModel& model) {
   const std::size_t synthesizing =
       model.granted.size() + model.in_stage(PartitionStage::kSynthesizing);
-  SchedulerView view;
-  view.circuits = space.circuits;
-  view.jobs = space.demands;
+  const std::size_t before_devices = synthesizing + model.device_queue.size();
+  const std::uint32_t capacity = model.facts.device_queue_capacity;
   view.total_bytes = model.budget.total_bytes();
   view.available_bytes = model.budget.available_bytes();
   view.synthesis_slots = room(model.facts.synthesis_limit, synthesizing);
-  view.device_room =
-      room(model.facts.device_queue_capacity, synthesizing + model.device_queue.size());
+  view.device_room = room(capacity, before_devices);
+  view.critical_room =
+      room(capacity + kCriticalPlaces, std::max<std::size_t>(capacity, before_devices));
+  const std::uint32_t loading = model.keys.loads_begun();
+  const std::uint32_t loaders = model.facts.key_loaders;
+  view.loaders = room(loaders, loading);
+  view.critical_loaders = room(loaders + kCriticalLoaders, std::max(loaders, loading));
+}
+
+// The facts of the moment, in the scheduler's terms; `waiting` are the jobs of its view.
+SchedulerView view_of(EngineModel& model, PlanningSpace& space, shm::Instant now) {
+  space.circuits.clear();
+  space.demands.clear();
+  space.waiting.clear();
+  for (const Circuit& circuit : model.keys.circuits()) space.circuits.push_back(demand_of(circuit));
+  for (Job* job : model.jobs.active()) {
+    if (job->pending() == 0) continue;
+    space.waiting.push_back(job);
+    space.demands.push_back(demand_of(*job));
+  }
+  SchedulerView view;
+  view.circuits = space.circuits;
+  view.jobs = space.demands;
+  fill_resources(view, model);
   view.gate = model.paused ? SchedulerView::Gate::kPaused : SchedulerView::Gate::kOpen;
+  view.now_ns = now.ns;
+  view.last_batch = model.last_batch;
+  view.rules = model.facts.rules;
   return view;
 }
 
@@ -59,28 +79,32 @@ void begin_load(Change& change, Circuit& circuit) {
   change.log("key loading", circuit.configuration.id);
 }
 
-void drop_doubted_keys(Change& change) {
-  EngineModel& model = change.model();
-  for (Circuit& circuit : model.keys.circuits()) {
-    auto key = model.keys.drop_doubted(circuit, change.now());
-    if (!key) continue;
-    change.dispose(std::move(key));
-    change.publish().key_dropped(circuit);
-    change.log("key dropped", circuit.configuration.id + ": it is read again for the next job");
+void begin_load_for(Change& change, Circuit& circuit, Job* job) {
+  if (job != nullptr) {
+    job->asked_for_key = true;
+    circuit.srs.count_miss();
+    circuit.pce.count_miss();
   }
+  begin_load(change, circuit);
+}
+
+void begin_eviction(Change& change, Circuit& circuit) {
+  change.model().keys.begin_eviction(circuit, change.now());
+  change.publish().key_leaving(circuit);
+  change.log("key evicted", circuit.configuration.id + ": its memory is wanted for others");
 }
 
 void admit(Change& change, Job& job) {
   if (job.state != JobState::kQueued) return;
   set_state(job, JobState::kAdmitting);
-  change.model().keys.count_use(*job.circuit);
   change.publish().job_considered(job);
 }
 
-// The first partition waits for what the plan says, the others for their turn; a missing key or a
-// pause holds all of them alike.
+// The first partition waits for what the plan says, the others for their turn; a missing key, a
+// batch or a pause holds all of them alike.
 void tell_partitions(Change& change, Job& job, const WaitState& head) {
-  const bool concerns_all = head.reason == WaitReason::kSrs || head.reason == WaitReason::kPaused;
+  const bool concerns_all = head.reason == WaitReason::kSrs || head.reason == WaitReason::kPaused ||
+                            head.reason == WaitReason::kBatch;
   const WaitState turn{WaitReason::kCpu, change.now(), 0, 0};
   for (std::uint32_t number = job.next_pending; number < job.partition_count(); ++number) {
     Partition& partition = job.partitions[number];
@@ -112,40 +136,52 @@ void grant(Change& change, Job& job, std::uint32_t partitions) {
   }
 }
 
-Failure cannot_fit(const EngineModel& model, const Job& job) {
-  const std::uint64_t held_bytes = model.budget.reserved_bytes(MemoryConsumer::kSrs) +
-                                   model.budget.reserved_bytes(MemoryConsumer::kPce);
+Failure cannot_fit(const EngineModel& model, const Job& job, std::uint64_t needs_bytes) {
   return {ErrorClass::kOutOfMemory,
-          "the key of circuit " + job.circuit->configuration.id + " needs " +
-              size_text(job.circuit->key_bytes()) + ", but loaded keys hold " +
-              size_text(held_bytes) + " of the " + size_text(model.budget.total_bytes()) +
-              " of the budget",
+          "circuit " + job.circuit->configuration.id + " needs " + size_text(needs_bytes) +
+              ", but keys that are kept resident hold " +
+              size_text(kept_bytes_beside(model, *job.circuit)) + " of the " +
+              size_text(model.budget.total_bytes()) + " of the budget",
           PartitionStage::kPending,
           0,
           {}};
 }
 
+void carry_out_keys(Change& change, const PlanningSpace& space) {
+  std::vector<Circuit>& circuits = change.model().keys.circuits();
+  for (const Plan::Load& load : space.plan.loads) {
+    begin_load_for(change, circuits[load.circuit], load.job ? space.waiting[*load.job] : nullptr);
+  }
+  for (const std::uint32_t row : space.plan.evictions) begin_eviction(change, circuits[row]);
+}
+
 // True when a job had to be stopped, which may let others go on.
 bool carry_out(Change& change, const PlanningSpace& space) {
   EngineModel& model = change.model();
+  const Plan& plan = space.plan;
   bool has_stopped = false;
   model.memory_waiters = 0;
   model.memory_waiting_bytes = 0;
+  model.last_batch = plan.last_batch;
   for (std::size_t i = 0; i < space.waiting.size(); ++i) {
-    const JobPlan& plan = space.plan.jobs[i];
-    if (plan.turn != JobPlan::Turn::kBehind) admit(change, *space.waiting[i]);
+    space.waiting[i]->batch = plan.jobs[i].batch;
+    const JobPlan::Turn turn = plan.jobs[i].turn;
+    if (turn != JobPlan::Turn::kBehind && turn != JobPlan::Turn::kHeld) {
+      admit(change, *space.waiting[i]);
+    }
   }
-  for (const std::uint32_t row : space.plan.loads) begin_load(change, model.keys.circuits()[row]);
+  carry_out_keys(change, space);
+  for (const Plan::Start& start : plan.starts) {
+    grant(change, *space.waiting[start.job], start.partitions);
+  }
   for (std::size_t i = 0; i < space.waiting.size(); ++i) {
     Job& job = *space.waiting[i];
-    const JobPlan& plan = space.plan.jobs[i];
-    if (plan.turn == JobPlan::Turn::kCannotFit) {
-      stop_job(change, job, cannot_fit(model, job));
+    if (plan.jobs[i].turn == JobPlan::Turn::kCannotFit) {
+      stop_job(change, job, cannot_fit(model, job, plan.jobs[i].needs_bytes));
       has_stopped = true;
-      continue;
+    } else if (plan.jobs[i].wait != WaitReason::kNone) {
+      tell_wait(change, job, plan.jobs[i]);
     }
-    grant(change, job, plan.starts);
-    if (plan.wait != WaitReason::kNone) tell_wait(change, job, plan);
   }
   return has_stopped;
 }
@@ -159,39 +195,21 @@ void update_peaks(EngineModel& model) {
   for (const Device& device : model.devices) in_kernels += device.in_kernels != nullptr;
   peaks.kernels = std::max(peaks.kernels, in_kernels);
   peaks.device = std::max(peaks.device, static_cast<std::uint32_t>(model.device_queue.size()));
+  peaks.loads = std::max(peaks.loads, model.keys.loads_begun());
 }
 
 }  // namespace
 
 void dispatch(Change& change) {
   EngineModel& model = change.model();
-  drop_doubted_keys(change);
-  update_peaks(model);
   PlanningSpace& space = model.planning;
+  std::uint64_t next_deadline_ns = 0;
   do {
-    make_plan(view_of(model, space), space.plan);
+    next_deadline_ns = judge_deadlines(change);
+    make_plan(view_of(model, space, change.now()), space.plan);
   } while (carry_out(change, space));
-}
-
-bool is_to_be_resident(const EngineModel& model, const Circuit& circuit) {
-  return circuit.configuration.keep_resident && !lasting_refusal(model, circuit);
-}
-
-bool resident_key_fits(EngineModel& model, const Circuit& circuit) {
-  fill_circuits(model, model.planning);
-  return key_fits(model.planning.circuits, circuit.row, model.budget.total_bytes());
-}
-
-void load_resident_keys(Change& change) {
-  EngineModel& model = change.model();
-  for (Circuit& circuit : model.keys.circuits()) {
-    if (!is_to_be_resident(model, circuit)) continue;
-    if (resident_key_fits(model, circuit)) {
-      begin_load(change, circuit);
-      continue;
-    }
-    change.log("key does not fit beside the others", circuit.configuration.id, JournalLevel::kWarn);
-  }
+  update_peaks(model);
+  model.wake_at_ns = earlier_ns(space.plan.wake_at_ns, next_deadline_ns);
 }
 
 }  // namespace vitrine::engine

@@ -9,14 +9,8 @@
 
 namespace vitrine::engine {
 
-// Asks for keys, grants bytes to partitions, and keeps every wait reason true.
+// Asks for keys and drops them, grants bytes to partitions, keeps every wait reason true, and says
+// when time alone will change that.
 void dispatch(Change& change);
-
-// Whether the circuit's key is loaded at the start, if it fits beside those loaded before it.
-[[nodiscard]] bool is_to_be_resident(const EngineModel& model, const Circuit& circuit);
-[[nodiscard]] bool resident_key_fits(EngineModel& model, const Circuit& circuit);
-
-// Begins to load the keys that are kept resident, as far as they fit together.
-void load_resident_keys(Change& change);
 
 }  // namespace vitrine::engine

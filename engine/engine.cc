@@ -5,14 +5,16 @@
 #include <cassert>
 #include <thread>
 
+#include "engine/alarm.h"
 #include "engine/backend_choice.h"
 #include "engine/circuit_fault.h"
-#include "engine/dispatch.h"
 #include "engine/engine_start.h"
 #include "engine/heartbeat.h"
 #include "engine/job_lifecycle.h"
+#include "engine/key_evictor.h"
 #include "engine/key_loader.h"
 #include "engine/last_words.h"
+#include "engine/resident_keys.h"
 #include "engine/status_records.h"
 #include "engine/synthesis_stage.h"
 #include "engine/worker.h"
@@ -46,6 +48,13 @@ void tell_stopping(Change& change) {
   const std::string jobs = std::to_string(running) + (running == 1 ? " job is" : " jobs are");
   const std::string why = change.model().hurried ? "asked again" : "the time to drain is over";
   change.log("stopping jobs", why + ": " + jobs + " not waited for", JournalLevel::kWarn);
+}
+
+void tell_without_room(Change& change, const std::vector<const Circuit*>& circuits) {
+  for (const Circuit* circuit : circuits) {
+    change.log("key does not fit beside the others", circuit->configuration.id,
+               JournalLevel::kWarn);
+  }
 }
 
 void show_closed(EngineState& state, int exit_code) {
@@ -85,7 +94,11 @@ void Engine::Parts::start_threads() {
     });
   };
   Backend* backend = state->look([](EngineModel& model) { return model.devices[0].backend.get(); });
-  start([this](ThreadRow row) { run_key_loader(*state, row, *pool); });
+  for (std::uint32_t i = 0; i < options.configuration.key_loaders + kCriticalLoaders; ++i) {
+    start([this](ThreadRow row) { run_key_loader(*state, row, options.key_reader, *pool); });
+  }
+  start([this](ThreadRow row) { run_key_evictor(*state, row); });
+  start([this](ThreadRow row) { run_alarm(*state, row); });
   for (std::uint32_t i = 0; i < options.configuration.synthesis_concurrency; ++i) {
     start([this, backend](ThreadRow row) { run_synthesis(*state, row, *backend, *pool); });
   }
@@ -122,8 +135,8 @@ Engine::Started Engine::start(EngineOptions options) {
     change.publish().settings(parts->options.settings);
     if (known.backend_fallbacks > 0) change.publish().backend_fell_back();
     if (!publication->not_shared.empty()) change.degrade(publication->not_shared);
+    tell_without_room(change, choose_resident_keys(known));
     for (Circuit& circuit : known.keys.circuits()) judge_circuit(change, circuit);
-    load_resident_keys(change);
   });
   parts->start_threads();
   return std::unique_ptr<Engine>(new Engine(std::move(parts)));

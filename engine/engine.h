@@ -17,6 +17,7 @@
 #include "engine/configuration.h"
 #include "engine/job_request.h"
 #include "engine/journal.h"
+#include "engine/key_loader.h"
 #include "engine/start_failure.h"
 #include "engine/state.h"
 #include "shm/records.h"
@@ -29,7 +30,8 @@ struct EngineOptions {
   shm::Capacity capacity;
   std::filesystem::path api_socket;  // shown in the segment; empty: none
   enum class SegmentEnd { kKeep, kRemove } segment_end = SegmentEnd::kKeep;
-  std::shared_ptr<Backend> backend;       // instead of the configured one
+  std::shared_ptr<Backend> backend;  // instead of the configured one
+  KeyReader key_reader = load_proving_key;
   Journal* journal = nullptr;             // outlives the engine
   std::vector<SettingInEffect> settings;  // to be shown
 };

@@ -69,7 +69,11 @@ void add_threads(EngineModel& model) {
     thread.since = model.facts.started;
     return thread;
   };
-  add("key-loader");
+  for (std::uint32_t i = 0; i < model.facts.key_loaders + kCriticalLoaders; ++i) {
+    add("key-loader-" + std::to_string(i));
+  }
+  add("key-evictor");
+  add("alarm");
   for (std::uint32_t i = 0; i < model.facts.synthesis_limit; ++i) {
     add("synthesis-" + std::to_string(i));
   }
@@ -87,6 +91,9 @@ void fill_facts(EngineModel& model, const Configuration& configuration) {
   model.facts.synthesis_limit = configuration.synthesis_concurrency;
   model.facts.device_queue_capacity = configuration.device_queue_capacity;
   model.facts.job_queue_capacity = configuration.job_queue_capacity;
+  model.facts.key_loaders = configuration.key_loaders;
+  model.facts.rules = {configuration.starvation_limit_ns, configuration.eviction_min_idle_ns,
+                       configuration.max_batch_size, configuration.max_batch_wait_ns};
   model.facts.step_limit_ns = configuration.step_limit_ns;
   if (!choice.fallback.empty()) model.degraded.add(choice.fallback);
   model.backend_fallbacks = choice.fallback.empty() ? 0 : 1;
@@ -148,7 +155,8 @@ StartResult<std::unique_ptr<EngineModel>> make_model(const EngineOptions& option
   add_devices(*model, options, threads);
   add_threads(*model);
   for (Circuit& circuit : model->keys.circuits()) {
-    circuit.state_since = model->facts.started;
+    circuit.srs.settle(circuit.srs.state(), model->facts.started);
+    circuit.pce.settle(circuit.pce.state(), model->facts.started);
     circuit.kind_row = kind_row(*model, circuit.configuration.kind);
   }
   return model;

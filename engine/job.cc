@@ -19,9 +19,10 @@ void set_state(Job& job, shm::JobState state) {
 
 namespace {
 
-// A partition that failed or was cancelled tells nothing about how long a stage takes.
+// A partition that failed, was cancelled or went back tells nothing about how long a stage takes.
 void count_time(const Partition& partition, shm::PartitionStage next, shm::Instant now) {
   if (next == shm::PartitionStage::kFailed || next == shm::PartitionStage::kCancelled) return;
+  if (next < partition.stage) return;
   auto& times = partition.job->tally->stage_times;
   if (partition.stage != shm::PartitionStage::kUnknown) {
     times[static_cast<std::size_t>(partition.stage)].add(now.ns - partition.stage_since.ns);

@@ -103,9 +103,14 @@ struct Job {
   std::vector<Partition> partitions;  // never resized once the job exists
   StageCounts stages{};
   std::uint32_t next_pending = 0;  // partitions before it have been started
+  std::uint64_t batch = 0;         // that it was collected into; zero: none
+  shm::Instant waiting_since;      // a partition began last; at first, submitted
+  bool asked_for_key = false;      // its key was loaded for its sake
 
   WaitState wait;
   shm::Instant submitted, admitted, started, finished, deadline;
+  enum class AtDeadline { kGoOn, kStop } at_deadline = AtDeadline::kGoOn;
+  bool has_missed_deadline = false;
   std::optional<Failure> failure;             // the first cause
   std::shared_ptr<const std::string> result;  // once assembled (result_assembly.h)
   std::atomic<bool> cancelled{false};

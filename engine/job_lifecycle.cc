@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/circuit_fault.h"
+#include "engine/deadlines.h"
 
 namespace vitrine::engine {
 namespace {
@@ -48,6 +49,7 @@ void fill_job(Job& job, Circuit& circuit, EngineModel& model, JobRequest& reques
   job.tally = model.tallies[circuit.kind_row].get();
   job.priority = request.priority;
   job.request = std::move(request.request_id);
+  job.at_deadline = request.at_deadline;
 }
 
 // A refused job is counted; it is shown when a row is free, but takes none from a finished job.
@@ -77,6 +79,13 @@ void count_refusal(Change& change, JobId id, Circuit& circuit, JobRequest& reque
   if (!is_shown) return change.publish().job_refused(id, partitions);
   change.publish().job_refused(job, partitions);
   model.jobs.retire(job);
+}
+
+// A hit is a key that was there, or on its way for somebody else.
+void count_key_hit(Job& job) {
+  if (job.asked_for_key) return;
+  job.circuit->srs.count_hit();
+  job.circuit->pce.count_hit();
 }
 
 void make_room(Change& change, std::uint32_t partitions) {
@@ -125,7 +134,7 @@ void close_partition(Change& change, Partition& partition, PartitionStage stage)
   partition.finished = change.now();
   partition.wait.end();
   partition.reserved.give_back_all();
-  partition.key_use.end();
+  partition.key_use.end(change.now());
   release_worker(change, partition);
   change.dispose(std::move(partition.witness));
   if (partition.synthesized) change.dispose(std::move(partition.synthesized));
@@ -150,7 +159,7 @@ void finish_job(Change& change, Job& job) {
   set_state(job, final_state_of(job));
   job.finished = change.now();
   job.wait.end();
-  if (job.deadline.is_set() && job.finished.ns > job.deadline.ns) ++job.tally->deadlines_missed;
+  judge_deadline(change, job);
   change.model().jobs.retire(job);
   change.publish().job_finished(job);
   const bool is_done = job.state == JobState::kDone;
@@ -190,7 +199,7 @@ Submission receive_job(Change& change, JobId id, JobRequest request) {
   make_room(change, partitions);
   Job& job = model.jobs.add(id, partitions);
   fill_job(job, *circuit, model, request);
-  job.submitted = change.now();
+  job.submitted = job.waiting_since = change.now();
   if (request.deadline_ns) job.deadline = {change.now().ns + *request.deadline_ns};
   set_state(job, JobState::kReceived);
   for (Partition& partition : job.partitions) {
@@ -228,13 +237,14 @@ void grant_partition(Change& change, Partition& partition, Reservation reserved)
   assert(partition.number == job.next_pending);
   ++job.next_pending;
   partition.reserved = std::move(reserved);
-  partition.key_use = KeyUse(*job.circuit);
-  job.circuit->last_used = change.now();
+  partition.key_use = KeyUse(*job.circuit, change.now());
+  job.waiting_since = change.now();
   partition.wait.turn_to({WaitReason::kCpu, change.now(), 0, 0});
   change.model().granted.push_back(&partition);
   change.publish().partition_granted(partition);
   if (job.state == JobState::kRunning) return;
   set_state(job, JobState::kRunning);
+  count_key_hit(job);
   job.admitted = change.now();
   job.wait.end();
   change.publish().job_admitted(job);
@@ -261,6 +271,24 @@ void queue_for_device(Change& change, Partition& partition, std::unique_ptr<Synt
   change.publish().synthesis_ended(partition);
   change.publish().device_queued(partition);
   change.log(partition, "synthesized", {}, JournalLevel::kDebug);
+}
+
+void put_back(Change& change, Partition& partition, std::unique_ptr<Synthesized> made) {
+  EngineModel& model = change.model();
+  Worker& worker = model.workers[*partition.worker];
+  worker.partition = nullptr;
+  worker.busy_ns += change.now().ns - partition.gpu_pickup.ns;
+  worker.since = change.now();
+  partition.worker.reset();
+  partition.device.reset();
+  partition.gpu_pickup = {};
+  partition.synthesized = std::move(made);
+  set_stage(partition, PartitionStage::kGpuQueued, model.stages, change.now());
+  partition.wait.turn_to({WaitReason::kDevice, change.now(), 0, 0});
+  model.device_queue.push_front(&partition);
+  change.publish().worker_changed(worker, model);
+  change.publish().device_queued(partition);
+  change.log(partition, "put back for critical work", {}, JournalLevel::kDebug);
 }
 
 std::unique_ptr<Synthesized> pick_up(Change& change, Partition& partition, Worker& worker) {
@@ -322,7 +350,7 @@ Job* finish_partition(Change& change, Partition& partition, PartitionEnd end) {
   }
   if (end.error->error_class == ErrorClass::kVerifyFailed) {
     change.model().keys.doubt(*job.circuit, change.now());
-    change.publish().key_doubted(*job.circuit);
+    change.publish().key_leaving(*job.circuit);
   }
   close_partition(change, partition, PartitionStage::kFailed);
   change.log(partition, "partition failed", end.error->text, JournalLevel::kWarn);

@@ -38,6 +38,8 @@ namespace vitrine::engine {
 void grant_partition(Change& change, Partition& partition, Reservation reserved);
 void start_synthesis(Change& change, Partition& partition);
 void queue_for_device(Change& change, Partition& partition, std::unique_ptr<Synthesized> made);
+// The worker takes something more urgent: the partition is the first in the queue again.
+void put_back(Change& change, Partition& partition, std::unique_ptr<Synthesized> made);
 // Hands the partition to the worker, with what synthesis made.
 [[nodiscard]] std::unique_ptr<Synthesized> pick_up(Change& change, Partition& partition,
                                                    Worker& worker);

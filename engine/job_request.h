@@ -20,6 +20,7 @@ struct JobRequest {
   std::vector<WitnessFile> witnesses;  // one per partition, 1 to kPartitionsMax
   shm::Priority priority = shm::Priority::kNormal;
   std::optional<std::uint64_t> deadline_ns;  // from now
+  Job::AtDeadline at_deadline = Job::AtDeadline::kGoOn;
   std::string request_id;
 };
 

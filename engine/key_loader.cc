@@ -10,6 +10,7 @@
 #include "engine/circuit_fault.h"
 #include "engine/exception_guard.h"
 #include "engine/job_lifecycle.h"
+#include "engine/state.h"
 
 namespace vitrine::engine {
 namespace {
@@ -30,13 +31,16 @@ class LoadWatch {
  public:
   LoadWatch(EngineState& state, Circuit& circuit) : state_(state), circuit_(circuit) {}
 
-  void progressed(std::uint64_t done_bytes, std::uint64_t total_bytes) {
+  void progressed(const LoadedBytes& loaded) {
     const auto now = std::chrono::steady_clock::now();
-    if (now < next_look_) return;
+    const bool has_news = loaded.has_constraints && !has_constraints_;
+    if (now < next_look_ && !has_news) return;
+    has_constraints_ = loaded.has_constraints;
     next_look_ = now + kInterval;
     const bool is_stopping = state_.change([&](Change& change) {
-      circuit_.loaded_bytes = done_bytes;
-      circuit_.file_bytes = total_bytes;
+      circuit_.srs.progress(loaded.points, loaded.points_total);
+      circuit_.pce.progress(loaded.constraints, loaded.constraints_total);
+      if (has_news) circuit_.pce.finish_load(change.now());
       change.publish().key_progressed(circuit_);
       return change.model().stopping;
     });
@@ -53,6 +57,7 @@ class LoadWatch {
   EngineState& state_;
   Circuit& circuit_;
   std::chrono::steady_clock::time_point next_look_{};
+  bool has_constraints_ = false;
   bool has_stopped_ = false;
 };
 
@@ -69,8 +74,9 @@ void fail_waiting_jobs(Change& change, const Circuit& circuit, const Error& erro
 // The budget counts on what the header said at the start.
 Result<std::shared_ptr<const ProvingKey>> load_same_key(const Circuit& circuit,
                                                         const ProvingKeyOptions& options,
+                                                        const KeyReader& read,
                                                         kernels::ThreadPool& threads) {
-  auto loaded = load_proving_key(circuit.configuration.zkey, options, threads);
+  auto loaded = read(circuit.configuration.zkey, options, threads);
   if (loaded && (*loaded)->shape != *circuit.shape) {
     return bad_input(circuit.configuration.zkey.string() +
                      ": its size or curve changed since the engine was started; start it again");
@@ -86,14 +92,14 @@ void tell_failed_load(Change& change, const Circuit& circuit, const Error& error
   change.note_error({failure_class_of(error.error_class), error.text, 0, {}, {}});
 }
 
-void load(EngineState& state, ThreadRow row, Circuit& circuit, kernels::ThreadPool& threads) {
+void load(EngineState& state, ThreadRow row, Circuit& circuit, const KeyReader& read,
+          kernels::ThreadPool& threads) {
   LoadWatch watch(state, circuit);
   ProvingKeyOptions options;
   options.insecure = circuit.configuration.insecure;
-  options.progress = [&watch](std::uint64_t done_bytes, std::uint64_t total_bytes) {
-    watch.progressed(done_bytes, total_bytes);
-  };
-  auto loaded = guard_all("key load", [&] { return load_same_key(circuit, options, threads); });
+  options.progress = [&watch](const LoadedBytes& loaded) { watch.progressed(loaded); };
+  auto loaded =
+      guard_all("key load", [&] { return load_same_key(circuit, options, read, threads); });
   if (watch.has_stopped()) {
     loaded = Error{ErrorClass::kLost, "the engine stopped before the key was loaded"};
   }
@@ -114,8 +120,9 @@ void load(EngineState& state, ThreadRow row, Circuit& circuit, kernels::ThreadPo
 
 }  // namespace
 
-void run_key_loader(EngineState& state, ThreadRow row, kernels::ThreadPool& threads) {
-  while (Circuit* circuit = take_load(state, row)) load(state, row, *circuit, threads);
+void run_key_loader(EngineState& state, ThreadRow row, const KeyReader& read,
+                    kernels::ThreadPool& threads) {
+  while (Circuit* circuit = take_load(state, row)) load(state, row, *circuit, read, threads);
 }
 
 }  // namespace vitrine::engine

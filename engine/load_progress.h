@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the bytes of a file taken in so far and tells who wants to know.
+// Counts the bytes of a key's file taken in so far and tells who wants to know.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,47 @@
 
 namespace vitrine::engine {
 
+// Bytes of a file, by what they become: constraint matrices, or points and all the rest.
+struct LoadedBytes {
+  std::uint64_t points = 0, points_total = 0;
+  std::uint64_t constraints = 0, constraints_total = 0;
+  bool has_constraints = false;  // the matrices are whole and checked
+
+  [[nodiscard]] std::uint64_t done() const { return points + constraints; }
+  [[nodiscard]] std::uint64_t total() const { return points_total + constraints_total; }
+};
+
 class LoadProgress {
  public:
-  using Listener = std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)>;
+  using Listener = std::function<void(const LoadedBytes&)>;
 
-  LoadProgress(Listener listener, std::uint64_t total_bytes)
-      : listener_(std::move(listener)), total_bytes_(total_bytes) {}
+  LoadProgress(Listener listener, std::uint64_t file_bytes, std::uint64_t constraint_bytes)
+      : listener_(std::move(listener)) {
+    loaded_.points_total = file_bytes - constraint_bytes;
+    loaded_.constraints_total = constraint_bytes;
+  }
 
-  void add(std::uint64_t bytes) {
-    done_bytes_ += bytes;
-    if (listener_) listener_(done_bytes_, total_bytes_);
+  void add_points(std::uint64_t bytes) {
+    loaded_.points += bytes;
+    tell();
+  }
+  void add_constraints(std::uint64_t bytes) {
+    loaded_.constraints += bytes;
+    tell();
+  }
+  void end_constraints() {
+    loaded_.constraints = loaded_.constraints_total;
+    loaded_.has_constraints = true;
+    tell();
   }
 
  private:
+  void tell() const {
+    if (listener_) listener_(loaded_);
+  }
+
   Listener listener_;
-  std::uint64_t done_bytes_ = 0;
-  std::uint64_t total_bytes_;
+  LoadedBytes loaded_;
 };
 
 }  // namespace vitrine::engine

@@ -51,6 +51,10 @@ struct Worker {
   std::uint64_t busy_ns = 0, partitions_done = 0, partitions_failed = 0, restarts = 0;
 };
 
+// Places before the devices, and loads at once, beyond those for everybody: for critical jobs.
+inline constexpr std::uint32_t kCriticalPlaces = 1;
+inline constexpr std::uint32_t kCriticalLoaders = 1;
+
 // What never changes after the start.
 struct EngineFacts {
   shm::Backend requested_backend = shm::Backend::kAuto;
@@ -60,6 +64,8 @@ struct EngineFacts {
   std::uint32_t synthesis_limit = 1;
   std::uint32_t device_queue_capacity = 2;
   std::uint32_t job_queue_capacity = 256;
+  std::uint32_t key_loaders = 1;  // one more is kept for critical jobs
+  SchedulerRules rules;
   std::uint64_t step_limit_ns = 0;  // longest that a thread may be at one step; zero: no limit
 };
 
@@ -72,7 +78,7 @@ struct PlanningSpace {
 };
 
 struct QueuePeaks {
-  std::uint32_t jobs = 0, synthesis = 0, device = 0, synthesizing = 0, kernels = 0;
+  std::uint32_t jobs = 0, synthesis = 0, device = 0, synthesizing = 0, kernels = 0, loads = 0;
 };
 
 struct EngineModel {
@@ -101,6 +107,9 @@ struct EngineModel {
   std::uint32_t memory_waiters = 0;     // items whose wait reason is memory
   std::uint64_t memory_waiting_bytes = 0;
   QueuePeaks peaks;
+  std::uint64_t last_batch = 0;  // number of the newest batch of jobs
+  // When time alone changes what is to be done: the alarm makes a change then. Zero: it does not.
+  std::uint64_t wake_at_ns = 0;
 
   shm::EngineLife life = shm::EngineLife::kStarting;
   std::uint32_t exit_code = 0;

@@ -127,12 +127,14 @@ Result<std::shared_ptr<const ProvingKey>> load(const ZkeyFile& file,
   auto header = read_trusted_header<Curve>(
       file, options.insecure ? KeyTrust::kInsecure : KeyTrust::kContributed);
   if (!header) return header.error();
-  LoadProgress progress(options.progress, file.container.size_bytes());
+  LoadProgress progress(options.progress, file.container.size_bytes(),
+                        file.section(ZkeySection::kCoefficients).length_bytes);
   ZkeyPointReader reader(file, threads, progress);
   auto verifying_key = read_verifying_key<Curve>(file, *header, reader);
   if (!verifying_key) return verifying_key.error();
   auto matrices = ZkeyCoefficientReader<typename Curve::Fr>(file, progress).read();
   if (!matrices) return matrices.error();
+  progress.end_constraints();
   auto points = read_points<Curve>(file.shape, *header, reader);
   if (!points) return points.error();
   return std::make_shared<const ProvingKey>(ProvingKey{

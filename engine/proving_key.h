@@ -19,6 +19,7 @@
 #include "engine/curve_id.h"
 #include "engine/error.h"
 #include "engine/large_vector.h"
+#include "engine/load_progress.h"
 #include "engine/proof.h"
 #include "kernels/curve_point.h"
 #include "kernels/thread_pool.h"
@@ -75,8 +76,8 @@ struct ProvingKey {
 
 struct ProvingKeyOptions {
   bool insecure = false;  // accept a key without a phase-2 contribution (gamma2 == delta2)
-  // Bytes of the file taken in so far, of all; called on the loading thread, a few times a second.
-  std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)> progress;
+  // Called on the loading thread, a few times a second.
+  std::function<void(const LoadedBytes&)> progress;
 };
 
 // Reads and checks the whole key. Errors: kBadInput naming file, section, rule, expected and

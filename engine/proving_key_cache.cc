@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -18,24 +19,45 @@ AllocationState refused_state(const CircuitConfiguration& configuration) {
   return is_there ? AllocationState::kCorrupt : AllocationState::kAbsent;
 }
 
+bool is_droppable(const Circuit& circuit) {
+  return circuit.presence() == KeyPresence::kLeaving && circuit.references == 0 &&
+         circuit.key != nullptr;
+}
+
 }  // namespace
 
-KeyUse::KeyUse(Circuit& circuit) : circuit_(&circuit) {
-  assert(circuit.state == AllocationState::kReady);
+shm::Instant Circuit::idle_since() const { return {std::max(srs.state_since().ns, last_used.ns)}; }
+
+KeyPresence Circuit::presence() const {
+  if (srs.is(AllocationState::kReady) && pce.is(AllocationState::kReady)) {
+    return KeyPresence::kReady;
+  }
+  if (srs.is(AllocationState::kEvicting)) return KeyPresence::kLeaving;
+  return srs.is(AllocationState::kLoading) ? KeyPresence::kLoading : KeyPresence::kAbsent;
+}
+
+KeyUse::KeyUse(Circuit& circuit, shm::Instant now) : circuit_(&circuit) {
+  assert(circuit.presence() == KeyPresence::kReady);
   ++circuit.references;
+  circuit.last_used = now;
 }
 
 KeyUse::KeyUse(KeyUse&& other) noexcept : circuit_(std::exchange(other.circuit_, nullptr)) {}
 
 KeyUse& KeyUse::operator=(KeyUse&& other) noexcept {
   if (this != &other) {
-    end();
+    release();
     circuit_ = std::exchange(other.circuit_, nullptr);
   }
   return *this;
 }
 
-void KeyUse::end() {
+void KeyUse::end(shm::Instant now) {
+  if (circuit_ != nullptr) circuit_->last_used = now;
+  release();
+}
+
+void KeyUse::release() {
   if (circuit_ == nullptr) return;
   assert(circuit_->references > 0);
   --circuit_->references;
@@ -54,7 +76,8 @@ ProvingKeyCache::ProvingKeyCache(const std::vector<CircuitConfiguration>& circui
       circuit.shape = *shape;
       circuit.working = working_bytes(*shape, threads);
     } else {
-      circuit.state = refused_state(configuration);
+      circuit.srs.settle(refused_state(configuration), {});
+      circuit.pce.settle(refused_state(configuration), {});
       circuit.cause = shape.error().text;
     }
   }
@@ -67,56 +90,60 @@ Circuit* ProvingKeyCache::find(std::string_view id) {
   return nullptr;
 }
 
-void ProvingKeyCache::count_use(Circuit& circuit) {
-  if (circuit.presence() == KeyPresence::kAbsent) {
-    ++circuit.misses;
-  } else {
-    ++circuit.hits;
-  }
-}
-
 bool ProvingKeyCache::begin_load(Circuit& circuit, MemoryBudget& budget, shm::Instant now) {
   assert(circuit.presence() == KeyPresence::kAbsent && circuit.shape);
   if (circuit.key_bytes() > budget.available_bytes()) return false;
-  circuit.srs = *budget.try_reserve(MemoryConsumer::kSrs, circuit.shape->points_bytes);
-  circuit.pce = *budget.try_reserve(MemoryConsumer::kPce, circuit.shape->constraints_bytes);
-  circuit.loaded_bytes = 0;
+  circuit.srs.begin_load(*budget.try_reserve(MemoryConsumer::kSrs, circuit.shape->points_bytes),
+                         now);
+  circuit.pce.begin_load(
+      *budget.try_reserve(MemoryConsumer::kPce, circuit.shape->constraints_bytes), now);
   circuit.cause.clear();
-  ++circuit.loads;
-  enter(circuit, AllocationState::kLoading, now);
+  circuit.is_wanted = false;
   to_load_.push_back(circuit.row);
+  ++loads_begun_;
   return true;
 }
 
 void ProvingKeyCache::finish_load(Circuit& circuit, std::shared_ptr<const ProvingKey> key,
                                   shm::Instant now) {
   circuit.key = std::move(key);
-  circuit.loaded_bytes = circuit.file_bytes;
-  enter(circuit, AllocationState::kReady, now);
+  circuit.pce.finish_load(now);
+  circuit.srs.finish_load(now);
+  --loads_begun_;
 }
 
 void ProvingKeyCache::fail_load(Circuit& circuit, const Error& error, shm::Instant now) {
-  circuit.srs.give_back_all();
-  circuit.pce.give_back_all();
-  circuit.loaded_bytes = 0;
   const bool is_refused = error.error_class == ErrorClass::kBadInput;
   circuit.cause = is_refused ? error.text : std::string();
-  enter(circuit, is_refused ? refused_state(circuit.configuration) : AllocationState::kAbsent, now);
+  const AllocationState state =
+      is_refused ? refused_state(circuit.configuration) : AllocationState::kAbsent;
+  circuit.pce.fail_load(state, now);
+  circuit.srs.fail_load(state, now);
+  --loads_begun_;
+}
+
+void ProvingKeyCache::begin_eviction(Circuit& circuit, shm::Instant now) {
+  if (circuit.presence() != KeyPresence::kReady) return;
+  circuit.pce.begin_eviction(now);
+  circuit.srs.begin_eviction(now);
 }
 
 void ProvingKeyCache::doubt(Circuit& circuit, shm::Instant now) {
-  if (circuit.state == AllocationState::kReady) enter(circuit, AllocationState::kEvicting, now);
+  if (circuit.presence() == KeyPresence::kReady) circuit.is_wanted = circuit.is_kept;
+  begin_eviction(circuit, now);
 }
 
-std::shared_ptr<const ProvingKey> ProvingKeyCache::drop_doubted(Circuit& circuit,
-                                                                shm::Instant now) {
-  if (circuit.state != AllocationState::kEvicting || circuit.references > 0) return nullptr;
-  circuit.srs.give_back_all();
-  circuit.pce.give_back_all();
-  circuit.loaded_bytes = 0;
-  ++circuit.drops;
-  enter(circuit, AllocationState::kAbsent, now);
-  return std::move(circuit.key);
+bool ProvingKeyCache::has_eviction() const { return std::ranges::any_of(circuits_, is_droppable); }
+
+ProvingKeyCache::Dropped ProvingKeyCache::take_eviction() {
+  const auto at = std::ranges::find_if(circuits_, is_droppable);
+  if (at == circuits_.end()) return {};
+  return {&*at, std::move(at->key)};
+}
+
+void ProvingKeyCache::finish_eviction(Circuit& circuit, shm::Instant now) {
+  circuit.pce.finish_eviction(now);
+  circuit.srs.finish_eviction(now);
 }
 
 Circuit* ProvingKeyCache::next_load() {
@@ -124,11 +151,6 @@ Circuit* ProvingKeyCache::next_load() {
   Circuit& circuit = circuits_[to_load_.front()];
   to_load_.erase(to_load_.begin());
   return &circuit;
-}
-
-void ProvingKeyCache::enter(Circuit& circuit, AllocationState state, shm::Instant now) {
-  circuit.state = state;
-  circuit.state_since = now;
 }
 
 }  // namespace vitrine::engine

@@ -200,7 +200,7 @@ void Publisher::key_loading(const Circuit& circuit) noexcept {
 
 void Publisher::key_settled(const Circuit& circuit) noexcept {
   publish(circuit);
-  if (circuit.state != shm::AllocationState::kReady) return;
+  if (!circuit.srs.is(shm::AllocationState::kReady)) return;
   shm::Event event;
   event.argument = circuit.key_bytes();
   append(event, EventType::kLoaded);

@@ -53,7 +53,7 @@ class Publisher {
   void key_loading(const Circuit& circuit) noexcept;
   void key_progressed(const Circuit& circuit) noexcept { publish(circuit); }
   void key_settled(const Circuit& circuit) noexcept;
-  void key_doubted(const Circuit& circuit) noexcept { publish(circuit); }
+  void key_leaving(const Circuit& circuit) noexcept { publish(circuit); }
   void key_dropped(const Circuit& circuit) noexcept;
 
   // Threads and errors.

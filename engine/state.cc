@@ -77,7 +77,9 @@ void Change::log(const Partition& partition, std::string_view what, std::string 
 EngineState::AfterChange EngineState::finish(Change& change) {
   dispatch(change);
   change.publisher_.totals(change.model_);
+  if (model_->wake_at_ns != alarm_at_ns_ || model_->stopping) alarm_moved_.notify_one();
   AfterChange after{std::move(change.disposed_), journal_ != nullptr && !change.entries_.empty()};
+  if (!after.disposed.empty()) ++disposing_;
   if (after.has_entries) {
     std::move(change.entries_.begin(), change.entries_.end(), std::back_inserter(unwritten_));
   }
@@ -86,9 +88,31 @@ EngineState::AfterChange EngineState::finish(Change& change) {
 
 void EngineState::release(std::unique_lock<std::mutex> lock, AfterChange& after) {
   lock.unlock();
-  after.disposed.clear();  // what is shown as given back is given back before others are woken
+  if (!after.disposed.empty()) {
+    // The plan may have given their bytes to somebody who must not begin before.
+    after.disposed.clear();
+    lock.lock();
+    --disposing_;
+    lock.unlock();
+  }
   changed_.notify_all();
   if (after.has_entries) write_journal();
+}
+
+bool EngineState::await_alarm() {
+  using Clock = std::chrono::steady_clock;
+  std::unique_lock lock(mutex_);
+  while (!model_->stopping) {
+    alarm_at_ns_ = model_->wake_at_ns;
+    if (alarm_at_ns_ == 0) {
+      alarm_moved_.wait(lock);
+    } else if (alarm_at_ns_ <= shm::monotonic_ns()) {
+      return true;
+    } else {
+      alarm_moved_.wait_until(lock, Clock::time_point(std::chrono::nanoseconds(alarm_at_ns_)));
+    }
+  }
+  return false;
 }
 
 // Whoever is first writes what others have left so far, and they then find nothing left to do.

@@ -86,10 +86,11 @@ class EngineState {
   auto change(Body&& body) {
     return perform(std::unique_lock(mutex_), body);
   }
+  // Waits also until what former changes gave back is free: `ready` may count on those bytes.
   template <class Ready, class Body>
   auto change_when(Ready&& ready, Body&& body) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return ready(std::as_const(*model_)); });
+    changed_.wait(lock, [&] { return disposing_ == 0 && ready(std::as_const(*model_)); });
     return perform(std::move(lock), body);
   }
   // Looks without changing anything.
@@ -104,6 +105,9 @@ class EngineState {
     std::unique_lock lock(mutex_);
     return changed_.wait_until(lock, deadline, [&] { return ready(std::as_const(*model_)); });
   }
+
+  // Until EngineModel::wake_at_ns has come, however often it changes; false when the engine stops.
+  [[nodiscard]] bool await_alarm();
 
   [[nodiscard]] shm::SegmentWriter& writer() { return writer_; }
   // Like SegmentWriter::publish_again, for the thread that beats.
@@ -148,6 +152,9 @@ class EngineState {
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::condition_variable alarm_moved_;  // notified under the mutex, for await_alarm() only
+  std::uint64_t alarm_at_ns_ = 0;        // what await_alarm() waits for
+  std::uint32_t disposing_ = 0;          // changes whose things are being freed
   shm::SegmentWriter writer_;
   std::unique_ptr<EngineModel> model_;
   std::vector<JournalEntry> unwritten_;  // in the order of the changes

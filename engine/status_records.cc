@@ -33,29 +33,21 @@ void fill_stages(shm::JobRecord& record, const Job& job) {
   record.partitions_cancelled = job.count(PartitionStage::kCancelled);
 }
 
-shm::AllocationRecord allocation_of(const Circuit& circuit) {
+shm::AllocationRecord allocation_of(const Circuit& circuit, const KeyAllocation& allocation) {
   shm::AllocationRecord record;
-  record.state = circuit.state;
+  record.state = allocation.state();
   record.circuit = std::string_view(circuit.configuration.id);
+  record.reserved_bytes = allocation.reserved_bytes();
   record.references = circuit.references;
   record.keep_resident = circuit.configuration.keep_resident ? 1 : 0;
-  record.state_since = circuit.state_since;
+  record.state_since = allocation.state_since();
   record.last_used = circuit.last_used;
-  record.hits = circuit.hits;
-  record.misses = circuit.misses;
-  record.loads = circuit.loads;
-  record.evictions = circuit.drops;
+  record.hits = allocation.hits();
+  record.misses = allocation.misses();
+  record.loads = allocation.loads();
+  record.evictions = allocation.evictions();
   shorten(record.cause, circuit.cause);
   return record;
-}
-
-// The part of `bytes` that is there when `circuit.loaded_bytes` of the file have been read.
-std::uint64_t loaded_part(const Circuit& circuit, std::uint64_t bytes) {
-  if (circuit.state == shm::AllocationState::kReady) return bytes;
-  if (circuit.file_bytes == 0) return 0;
-  const double share =
-      static_cast<double>(circuit.loaded_bytes) / static_cast<double>(circuit.file_bytes);
-  return static_cast<std::uint64_t>(static_cast<double>(bytes) * share);
 }
 
 shm::IdleReason idle_reason_of(const EngineModel& model) {
@@ -226,20 +218,18 @@ shm::CountersRecord record_of(const KindTally& tally) noexcept {
 }
 
 shm::AllocationRecord srs_record_of(const Circuit& circuit) noexcept {
-  shm::AllocationRecord record = allocation_of(circuit);
+  shm::AllocationRecord record = allocation_of(circuit, circuit.srs);
   record.kind = shm::AllocationKind::kSrs;
-  record.reserved_bytes = circuit.srs.bytes();
   record.total_bytes = circuit.shape ? circuit.shape->points_bytes : 0;
-  record.loaded_bytes = loaded_part(circuit, record.total_bytes);
+  record.loaded_bytes = circuit.srs.loaded_bytes(record.total_bytes);
   return record;
 }
 
 shm::AllocationRecord pce_record_of(const Circuit& circuit) noexcept {
-  shm::AllocationRecord record = allocation_of(circuit);
+  shm::AllocationRecord record = allocation_of(circuit, circuit.pce);
   record.kind = shm::AllocationKind::kPce;
-  record.reserved_bytes = circuit.pce.bytes();
   record.total_bytes = circuit.shape ? circuit.shape->constraints_bytes : 0;
-  record.loaded_bytes = loaded_part(circuit, record.total_bytes);
+  record.loaded_bytes = circuit.pce.loaded_bytes(record.total_bytes);
   return record;
 }
 
@@ -323,7 +313,7 @@ shm::QueueRecord device_queue_of(const EngineModel& model) noexcept {
   shm::QueueRecord record;
   record.name = shm::QueueName::kDevice;
   record.depth = static_cast<std::uint32_t>(model.device_queue.size());
-  record.capacity = model.facts.device_queue_capacity;
+  record.capacity = model.facts.device_queue_capacity + kCriticalPlaces;
   record.depth_peak = model.peaks.device;
   if (!model.device_queue.empty()) record.oldest = model.device_queue.front()->gpu_queue;
   return record;

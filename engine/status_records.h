@@ -38,7 +38,7 @@ namespace vitrine::engine {
 // Each queue by priority: depth and oldest item.
 using QueueRecords = std::array<shm::QueueRecord, 3 * 4>;
 [[nodiscard]] QueueRecords queues_by_priority_of(const EngineModel& model) noexcept;
-using LimiterRecords = std::array<shm::LimiterRecord, 5>;
+using LimiterRecords = std::array<shm::LimiterRecord, 6>;
 [[nodiscard]] LimiterRecords limiters_of(const EngineModel& model) noexcept;
 // All but its time.
 [[nodiscard]] shm::HistorySample history_sample_of(const EngineModel& model) noexcept;

@@ -49,6 +49,18 @@ std::uint64_t waiting_for_kernels(const EngineModel& model) {
   }));
 }
 
+// Circuits whose jobs wait for a loader.
+std::uint64_t waiting_for_loader(const EngineModel& model) {
+  std::uint64_t circuits = 0;
+  for (const Circuit& circuit : model.keys.circuits()) {
+    if (circuit.presence() != KeyPresence::kAbsent) continue;
+    circuits += std::ranges::any_of(model.jobs.active(), [&](const Job* job) {
+      return job->circuit == &circuit && job->wait.reason == shm::WaitReason::kSrs;
+    });
+  }
+  return circuits;
+}
+
 }  // namespace
 
 QueueRecords queues_by_priority_of(const EngineModel& model) noexcept {
@@ -79,18 +91,21 @@ LimiterRecords limiters_of(const EngineModel& model) noexcept {
   LimiterRecords records = {
       limiter("synthesis", facts.synthesis_limit, model.in_stage(PartitionStage::kSynthesizing),
               model.peaks.synthesizing),
-      limiter("device_queue", facts.device_queue_capacity, model.device_queue.size(),
-              model.peaks.device),
+      limiter("device_queue", facts.device_queue_capacity + kCriticalPlaces,
+              model.device_queue.size(), model.peaks.device),
       limiter("job_queue", facts.job_queue_capacity, model.waiting_jobs(), model.peaks.jobs),
       limiter("kernels", model.devices.size(), 0, 0),
       limiter("status_rows", model.jobs.row_capacity(), model.jobs.rows_in_use(),
-              model.jobs.rows_in_use())};
+              model.jobs.rows_in_use()),
+      limiter("key_loads", facts.key_loaders + kCriticalLoaders, model.keys.loads_begun(),
+              model.peaks.loads)};
   records[0].waiting = model.granted.size();
   records[2].refused = model.refused_queue_full;
   for (const Device& device : model.devices) records[3].used += device.in_kernels != nullptr;
   records[3].used_peak = model.peaks.kernels;
   records[3].waiting = waiting_for_kernels(model);
   records[4].refused = model.refused_for_capacity;
+  records[5].waiting = waiting_for_loader(model);
   return records;
 }
 

@@ -8,10 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "engine/device_choice.h"
 #include "engine/exception_guard.h"
 #include "engine/job_lifecycle.h"
 #include "engine/proof_json.h"
 #include "engine/result_assembly.h"
+#include "shm/clock.h"
 
 namespace vitrine::engine {
 namespace {
@@ -32,14 +34,19 @@ std::string inputs_of(const Partition& partition) {
          partition.job->circuit->configuration.zkey.string();
 }
 
+shm::Instant now() { return {shm::monotonic_ns()}; }
+
 std::optional<ProvingWork> take_queued(EngineState& state, WorkerThread thread) {
   return state.change_when(
-      [](const EngineModel& model) { return model.stopping || !model.device_queue.empty(); },
+      [&](const EngineModel& model) {
+        return model.stopping ||
+               next_for_device(model, model.workers[thread.worker], now()) != nullptr;
+      },
       [&](Change& change) -> std::optional<ProvingWork> {
         EngineModel& model = change.model();
         if (model.stopping) return std::nullopt;
-        Partition& partition = *model.device_queue.front();
         Worker& worker = model.workers[thread.worker];
+        Partition& partition = *next_for_device(model, worker, change.now());
         ProvingWork work{&partition, partition.job->circuit->key, worker.device->backend,
                          inputs_of(partition), nullptr};
         work.synthesized = pick_up(change, partition, worker);
@@ -48,19 +55,31 @@ std::optional<ProvingWork> take_queued(EngineState& state, WorkerThread thread) 
       });
 }
 
-// Waits for the device's kernels and takes them, unless the job was stopped meanwhile.
-bool begin_kernels(EngineState& state, WorkerThread thread, Partition& partition) {
+enum class Turn { kBegins, kStopped, kPutBack };
+
+// Waits for the device's kernels and takes them, unless the job was stopped meanwhile or the worker
+// is needed for critical work.
+Turn begin_kernels(EngineState& state, WorkerThread thread, ProvingWork& work) {
+  Partition& partition = *work.partition;
   const Job& job = *partition.job;
   return state.change_when(
       [&](const EngineModel& model) {
-        return model.workers[thread.worker].device->in_kernels == nullptr ||
-               job.failure.has_value();
+        const Worker& worker = model.workers[thread.worker];
+        return job.failure.has_value() || may_begin_kernels(model, worker, now()) ||
+               is_overtaken(model, worker, now());
       },
       [&](Change& change) {
-        if (job.failure) return false;
+        EngineModel& model = change.model();
+        const Worker& worker = model.workers[thread.worker];
+        if (job.failure) return Turn::kStopped;
+        if (is_overtaken(model, worker, change.now())) {
+          put_back(change, partition, std::move(work.synthesized));
+          wait_for_work(change, thread.row);
+          return Turn::kPutBack;
+        }
         start_kernels(change, partition);
         take_step(change, thread.row, "proving", &partition);
-        return true;
+        return Turn::kBegins;
       });
 }
 
@@ -82,7 +101,6 @@ Ended prove(EngineState& state, ProvingWork& work, WorkerThread thread,
             kernels::ThreadPool& threads) {
   const StageContext context{threads, work.partition->job->cancelled};
   const PublicInputs inputs = public_inputs_of(work.synthesized->witness, work.key->shape);
-  if (!begin_kernels(state, thread, *work.partition)) return cancelled_error();
   auto proof = run_kernels(state, work, thread, context);
   if (!proof) return proof.error();
   state.change([&](Change& change) {
@@ -125,9 +143,13 @@ void assemble_job(EngineState& state, Job& job) {
 
 void prove_one(EngineState& state, ProvingWork work, WorkerThread thread,
                kernels::ThreadPool& threads) {
+  const Turn turn = begin_kernels(state, thread, work);
+  if (turn == Turn::kPutBack) return;
   std::uint64_t exceptions = 0;
-  Ended ended =
-      guard_all("proving", exceptions, [&] { return prove(state, work, thread, threads); });
+  Ended ended = cancelled_error();
+  if (turn == Turn::kBegins) {
+    ended = guard_all("proving", exceptions, [&] { return prove(state, work, thread, threads); });
+  }
   work.synthesized.reset();  // freed before the bytes are given back
   work.key.reset();          // the same, should this be the last use of a key to be dropped
   Job* to_assemble = state.change([&](Change& change) {

@@ -92,7 +92,7 @@ class ZkeyCoefficientReader {
         if (!entry) return entry.error();
         if (!body(*entry)) return error(first + i, "changed while it was read");
       }
-      progress_.add(bytes.size() / 2);
+      progress_.add_constraints(bytes.size() / 2);
     }
     return {};
   }

@@ -56,7 +56,7 @@ class ZkeyPointReader {
       const std::size_t size = std::min(kSlabPoints, count - begin);
       auto done = read_slab<Group>(type, begin, std::span(points).subspan(begin, size));
       if (!done) return done.error();
-      progress_.add(size * kPointBytes<Group>);
+      progress_.add_points(size * kPointBytes<Group>);
     }
     return points;
   }

@@ -124,7 +124,8 @@ TEST_CASE("a key damaged on disk is named when proofs with it do not verify, and
     const JobStatus failed = prove();
     CHECK(failed.record.failure_class == FailureClass::kVerifyFailed);
     CHECK_THAT(failed.failure, Contains(key.string()) && Contains("witness.1.wtns"));
-    CHECK(fixture.engine().circuits().at(3).state == shm::AllocationState::kAbsent);
+    fixture.await(
+        [&] { return fixture.engine().circuits().at(3).state == shm::AllocationState::kAbsent; });
     fixture.check_quiet();
   }
   std::filesystem::copy_file(good, key, std::filesystem::copy_options::overwrite_existing);

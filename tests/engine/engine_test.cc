@@ -202,7 +202,9 @@ TEST_CASE("keys that are to be kept but do not fit together are loaded when ther
   });
   CHECK(fixture.final_status(fixture.submitted("demo", 2)).record.state == JobState::kDone);
   const Submission other = fixture.submit("bls", 1);
-  if (other) CHECK(fixture.final_status(*other).record.state == JobState::kFailed);
+  REQUIRE_FALSE(other.has_value());
+  CHECK(other.error().reason == RefusalReason::kImpossible);
+  CHECK_THAT(other.error().text, Contains("kept resident hold"));
 }
 
 TEST_CASE("an unknown circuit and a wrong number of witnesses are not counted as jobs") {
@@ -230,19 +232,6 @@ TEST_CASE("a job that can never fit is refused with both numbers, others go on")
   CHECK(seen.memory().refused_impossible == 1);
   CHECK(seen.rows<shm::JobRecord>().at(0).state == JobState::kRefused);
   CHECK(fixture.final_status(fixture.submitted("multiplier", 1)).record.state == JobState::kDone);
-}
-
-TEST_CASE("two keys that do not fit together: the second job fails with the numbers") {
-  const std::uint64_t budget_bytes = peak_bytes("demo") + 1000;
-  EngineFixture tight({}, [&](EngineOptions& options) {
-    options.configuration.memory_budget_bytes = budget_bytes;
-  });
-  CHECK(tight.final_status(tight.submitted("demo", 1)).record.state == JobState::kDone);
-  const JobStatus status = tight.final_status(tight.submitted("multiplier", 1));
-  CHECK(status.record.state == JobState::kFailed);
-  CHECK(status.record.failure_class == shm::FailureClass::kOutOfMemory);
-  CHECK_THAT(status.failure, Contains("loaded keys hold"));
-  CHECK(tight.final_status(tight.submitted("demo", 1)).record.state == JobState::kDone);
 }
 
 TEST_CASE("rows of finished jobs are used again, oldest first, and counted") {

@@ -73,7 +73,7 @@ TEST_CASE("each thread shows its step, since when, its limit and what it has in 
   CHECK(thread_row(proving, "synthesis-0").step.view() == "waiting");
   CHECK(thread_row(proving, "synthesis-0").limit_ns == 0);
   CHECK(thread_row(proving, "synthesis-0").beats == 2);
-  CHECK(thread_row(proving, "key-loader").beats == 2);
+  CHECK(thread_row(proving, "key-loader-0").beats + thread_row(proving, "key-loader-1").beats == 2);
   CHECK(limiter_row(proving, "kernels").used == 1);
   gate.open();
   fixture.final_status(id);

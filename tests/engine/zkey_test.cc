@@ -71,10 +71,10 @@ TEST_CASE("loading tells its progress up to the whole file but its headers") {
   std::uint64_t last_bytes = 0;
   std::uint64_t all_bytes = 0;
   ProvingKeyOptions options;
-  options.progress = [&](std::uint64_t done_bytes, std::uint64_t total_bytes) {
-    CHECK(done_bytes >= last_bytes);
-    last_bytes = done_bytes;
-    all_bytes = total_bytes;
+  options.progress = [&](const LoadedBytes& loaded) {
+    CHECK(loaded.done() >= last_bytes);
+    last_bytes = loaded.done();
+    all_bytes = loaded.total();
   };
   kernels::ThreadPool threads(2);
   REQUIRE(load_proving_key(path, options, threads).has_value());

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/alarm.h"
+
+namespace vitrine::engine {
+
+void run_alarm(EngineState& state, ThreadRow row) {
+  while (state.await_alarm()) {
+    state.change([row](Change& change) { wait_for_work(change, row); });
+  }
+}
+
+}  // namespace vitrine::engine
