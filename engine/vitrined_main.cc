@@ -23,6 +23,7 @@
 #include "engine/quantities.h"
 #include "engine/runtime_folder.h"
 #include "engine/service_notification.h"
+#include "engine/simulation.h"
 #include "engine/vitrined_options.h"
 #include "shm/owner_lock_writer.h"
 #include "shm/paths.h"
@@ -200,11 +201,20 @@ void settle_places(Configuration& configuration) {
   }
 }
 
+int simulate_file(const CLI::App& app, const VitrinedOptions& options) {
+  const auto load = read_simulated_load(options.simulation());
+  if (!load) return report_failure(app, load.error().text, kExitUsage);
+  const SimulationResult result = simulate(*load);
+  return finish_with_output(app, options.wants_json() ? simulation_json(*load, result)
+                                                      : simulation_text(*load, result));
+}
+
 int run(int argc, const char* const* argv) {
   CLI::App app("Proves Groth16 circuits and shows everything it does in shared memory.",
                "vitrined");
   const VitrinedOptions options(app);
   if (const auto code = parse_arguments(app, argc, argv)) return *code;
+  if (!options.simulation().empty()) return simulate_file(app, options);
   auto loaded = load_configuration(options.request());
   if (!loaded) return report_failure(app, loaded.error().text, kExitUsage);
   Configuration& configuration = loaded->configuration;

@@ -37,8 +37,15 @@ VitrinedOptions::VitrinedOptions(CLI::App& app) {
       ->expected(1);
   auto* check = app.add_flag("--check-config", wants_check_,
                              "say what a start would complain about, and end");
-  app.add_flag("--print-config", wants_print_, "show every value and its origin, and end")
-      ->excludes(check);
+  auto* print =
+      app.add_flag("--print-config", wants_print_, "show every value and its origin, and end")
+          ->excludes(check);
+  auto* simulate = app.add_option("--simulate", simulation_,
+                                  "run the scheduler on a load in virtual time, and end")
+                       ->type_name("FILE")
+                       ->excludes(check)
+                       ->excludes(print);
+  app.add_flag("--json", wants_json_, "with --simulate: the result as JSON")->needs(simulate);
   for (const Setting& setting : settings()) {
     SettingFlag& flag = flags_.emplace_back();
     flag.setting = &setting;

@@ -22,6 +22,9 @@ class VitrinedOptions {
   [[nodiscard]] ConfigurationRequest request() const;
   [[nodiscard]] bool wants_check() const { return wants_check_; }
   [[nodiscard]] bool wants_print() const { return wants_print_; }
+  // The load to simulate; empty: none.
+  [[nodiscard]] const std::string& simulation() const { return simulation_; }
+  [[nodiscard]] bool wants_json() const { return wants_json_; }
 
  private:
   struct SettingFlag {
@@ -36,6 +39,8 @@ class VitrinedOptions {
   std::list<SettingFlag> flags_;  // the argument library keeps references into it
   bool wants_check_ = false;
   bool wants_print_ = false;
+  std::string simulation_;
+  bool wants_json_ = false;
 };
 
 }  // namespace vitrine::engine
