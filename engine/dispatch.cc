@@ -202,13 +202,13 @@ void update_peaks(EngineModel& model) {
 
 void dispatch(Change& change) {
   EngineModel& model = change.model();
+  update_peaks(model);
   PlanningSpace& space = model.planning;
   std::uint64_t next_deadline_ns = 0;
   do {
     next_deadline_ns = judge_deadlines(change);
     make_plan(view_of(model, space, change.now()), space.plan);
   } while (carry_out(change, space));
-  update_peaks(model);
   model.wake_at_ns = earlier_ns(space.plan.wake_at_ns, next_deadline_ns);
 }
 

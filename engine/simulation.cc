@@ -77,13 +77,11 @@ class Simulator {
   SimulationResult run() {
     settle();
     while (!moments_.empty()) {
-      now_ns_ = moments_.top().at_ns;
-      while (!moments_.empty() && moments_.top().at_ns == now_ns_) {
-        const Moment moment = moments_.top();
-        moments_.pop();
-        happen(moment);
-      }
-      settle();
+      const Moment moment = moments_.top();
+      moments_.pop();
+      now_ns_ = moment.at_ns;
+      happen(moment);
+      settle();  // as the engine makes a plan after every change
     }
     return std::move(result_);
   }

@@ -319,5 +319,30 @@ TEST_CASE("generated keys and witnesses prove from the command line") {
   CHECK(again.exit_code == 0);
 }
 
+TEST_CASE("vitrined simulates a load: a table, JSON, or the bad line") {
+  const Programs programs;
+  const std::string load = programs.file("load.jsonl");
+  std::ofstream(load) << R"({"settings": {"memory_budget": "1GiB"}})"
+                      << "\n"
+                      << R"({"circuit": "c", "partition_bytes": "1MiB", "synthesize": "2s"})"
+                      << "\n"
+                      << R"({"jobs": "c", "count": 1000, "every": "1s"})"
+                      << "\n";
+  const Ended table = programs.run("vitrined --simulate " + load);
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.out, Contains("normal") && Contains("peak memory"));
+  const Ended object = programs.run("vitrined --json --simulate " + load);
+  CHECK(object.exit_code == 0);
+  CHECK(is_one_line(object.out));
+  CHECK_THAT(object.out, Contains("\"done\":"));
+  std::ofstream(load, std::ios::app) << "{\"job\": \"absent\"}\n";
+  const Ended bad = programs.run("vitrined --simulate " + load);
+  CHECK(bad.exit_code == 2);
+  CHECK(is_one_line(bad.err));
+  CHECK_THAT(bad.err, Contains(load + " line 4: no circuit 'absent'"));
+  CHECK(programs.run("vitrined --simulate " + programs.file("absent")).exit_code == 2);
+  CHECK(programs.run("vitrined --json").exit_code == 2);
+}
+
 }  // namespace
 }  // namespace vitrine::engine::testing
