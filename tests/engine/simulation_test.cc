@@ -119,7 +119,7 @@ TEST_CASE("what can never fit and what finds the queue full is refused") {
                 kWarm +
                 R"({"circuit": "large", "partition_bytes": 1001})"
                 "\n"
-                R"({"jobs": "c", "count": 5})"
+                R"({"jobs": "c", "count": 5, "from": "1s"})"
                 "\n"
                 R"({"job": "large"})");
   CHECK(result.refused_impossible == 1);
@@ -152,7 +152,8 @@ TEST_CASE("a job of low priority starts within its bound though urgent work neve
 }
 
 std::string thousand_jobs() {
-  return R"({"settings": {"memory_budget": "4GiB", "max_batch_size": 2, "job_queue_capacity": 512}})"
+  return R"({"settings": {"memory_budget": "4GiB", "max_batch_size": 2, )"
+         R"("job_queue_capacity": 512}})"
          "\n"
          R"({"devices": 2})"
          "\n"
