@@ -32,7 +32,7 @@ SchedulerView view_of(EngineModel& model, PlanningSpace& space) {
   space.waiting.clear();
   fill_circuits(model, space);
   for (Job* job : model.jobs.active()) {
-    if (job->pending() == 0) continue;
+    if (job->pending() == 0 || !job->may_start()) continue;
     space.waiting.push_back(job);
     space.demands.push_back({job->circuit->row, job->pending()});
   }
