@@ -6,7 +6,7 @@
 namespace vitrine::engine {
 namespace {
 
-constexpr int kLockPatienceMs = 5000;
+constexpr int kLockPatienceMs = 1000;
 
 Error error_of(int code, const char* text) {
   const bool is_full = (code & 0xFF) == SQLITE_FULL || (code & 0xFF) == SQLITE_NOMEM;
