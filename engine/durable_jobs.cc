@@ -50,7 +50,7 @@ void put_job(Change& change, Job& job) {
   stored.record = record_of(job);
   for (const Partition& partition : job.partitions) {
     stored.witnesses.push_back(stored_witness(partition.witness));
-    if (partition.witness.copy) partition.witness.copy->end_as(WitnessCopy::End::kKept);
+    end_as(partition.witness, WitnessCopy::End::kKept);
   }
   change.model().store->put(std::move(stored));
 }

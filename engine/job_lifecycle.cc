@@ -121,7 +121,7 @@ void release_worker(Change& change, Partition& partition) {
 
 void drop_witness(Change& change, Partition& partition) {
   if (partition.witness.path.empty()) return;
-  if (partition.witness.copy) partition.witness.copy->end_as(WitnessCopy::End::kRemoved);
+  end_as(partition.witness, WitnessCopy::End::kRemoved);
   change.dispose(std::exchange(partition.witness, {}));
 }
 

@@ -65,6 +65,7 @@ void lose_unseen(Change& change, ResumedJob resumed, const std::string& why) {
   const std::string request(end.record.request.view());
   change.model().requests.end(request, end.record.job.value, end.record.state);
   change.model().store->put(std::move(end));
+  for (const WitnessFile& file : resumed.witnesses) end_as(file, WitnessCopy::End::kRemoved);
   change.dispose(std::move(resumed.witnesses));
 }
 

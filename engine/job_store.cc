@@ -93,10 +93,12 @@ void JobStore::run() {
   }
 }
 
-// What has been put; nothing when it is time to try again or to look for old jobs.
+// What has been put; nothing when it is time to try again or to look for old jobs, as at the start.
 JobStore::Batch JobStore::next_batch() {
   std::unique_lock lock(queue_mutex_);
-  const auto patience = has_fault_ ? kTryAgain : kLookForOld;
+  const auto patience = has_fault_              ? kTryAgain
+                        : forget_after_ns_ == 0 ? std::chrono::seconds(0)
+                                                : kLookForOld;
   queue_changed_.wait_for(lock, patience, [this] { return is_stopping_ || !queue_.empty(); });
   return std::exchange(queue_, {});
 }
@@ -147,17 +149,14 @@ Result<void> JobStore::write_ends(const std::vector<JobEnd>& ends) {
 
 void JobStore::forget(StoreReport& report) {
   if (shm::monotonic_ns() < forget_after_ns_) return;
+  forget_after_ns_ = shm::monotonic_ns() + kForgetEveryNs;
   auto transaction = SqliteTransaction::begin(file_.writer);
   if (!transaction) return;
   auto forgotten = forget_jobs(file_.writer, limits_, shm::unix_ns());
-  if (!forgotten || forgotten->empty() || !transaction->commit()) {
-    forget_after_ns_ = shm::monotonic_ns() + kForgetEveryNs;
-    return;
-  }
+  if (!forgotten || forgotten->empty() || !transaction->commit()) return;
   report.forgotten = std::move(*forgotten);
   // There may be more where these came from.
-  const bool is_full = report.forgotten.size() == kForgottenAtOnce;
-  forget_after_ns_ = is_full ? 0 : shm::monotonic_ns() + kForgetEveryNs;
+  if (report.forgotten.size() == kForgottenAtOnce) forget_after_ns_ = 0;
 }
 
 }  // namespace vitrine::engine

@@ -31,6 +31,10 @@ Result<void> make_durable(std::span<const WitnessFile> witnesses) {
   return folder.empty() ? Result<void>() : sync(folder);
 }
 
+void end_as(const WitnessFile& file, WitnessCopy::End end) {
+  if (file.copy) file.copy->end_as(end);
+}
+
 std::string witness_label(std::size_t partition, const WitnessFile& file) {
   return witness_label(partition, file.copy ? file.name : shm::printable_text(file.path.string()));
 }

@@ -36,6 +36,9 @@ struct WitnessFile {
 // read them.
 [[nodiscard]] Result<void> make_durable(std::span<const WitnessFile> witnesses);
 
+// Tells the engine's copy how it is to end.
+void end_as(const WitnessFile& file, WitnessCopy::End end);
+
 // `witness 1 (mine.wtns)`: the partition's number and what the client calls the file, which is
 // never the name of the engine's copy.
 [[nodiscard]] std::string witness_label(std::size_t partition, const WitnessFile& file);
