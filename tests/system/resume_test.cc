@@ -46,7 +46,11 @@ class StubbornClient {
  public:
   StubbornClient(std::filesystem::path socket, std::string name)
       : socket_(std::move(socket)), name_(std::move(name)), thread_([this] { run(); }) {}
-  ~StubbornClient() { stop(); }
+  // A test that has failed has no engine any more that could answer.
+  ~StubbornClient() {
+    has_given_up_ = true;
+    stop();
+  }
   // When the job in hand has been accepted.
   void stop() {
     is_stopping_ = true;
@@ -76,7 +80,7 @@ class StubbornClient {
 
   void submit(const std::string& request, std::size_t partitions) {
     const std::string target = "/v1/jobs?circuit=demo&request_id=" + request;
-    while (true) {
+    while (!has_given_up_) {
       const ApiAnswer answer = ask([&](const ApiClient& client) {
         return client.post_form(target, witnesses(static_cast<unsigned>(partitions)));
       });
@@ -121,6 +125,7 @@ class StubbornClient {
   std::filesystem::path socket_;
   std::string name_;
   std::atomic<bool> is_stopping_{false};
+  std::atomic<bool> has_given_up_{false};
   std::thread thread_;  // last: it uses the others
 };
 
@@ -153,15 +158,15 @@ std::size_t spooled_files(const Site& site) {
   return files;
 }
 
-// As many kills as VITRINE_RESUME_KILLS says (five by default); after each fourth, an end by
+// As many kills as VITRINE_TEST_KILLS says (five by default); after each fourth, an end by
 // SIGTERM that does not wait.
 TEST_CASE(
     "of jobs submitted to an engine that is killed again and again none is lost or done twice") {
-  const char* asked = std::getenv("VITRINE_RESUME_KILLS");
+  const char* asked = std::getenv("VITRINE_TEST_KILLS");
   const int kills = asked == nullptr ? 5 : std::atoi(asked);
   const Site site;
   std::mt19937 random(static_cast<unsigned>(::getpid()));
-  std::uniform_int_distribution<int> life_ms(0, 250);
+  std::uniform_int_distribution<int> life_ms(0, 1000);
   StubbornClient clients[] = {{site.socket(), "a"}, {site.socket(), "b"}, {site.socket(), "c"}};
   for (int kill = 0; kill < kills; ++kill) {
     INFO("kill " << kill);
