@@ -2,8 +2,10 @@
 // One request to the API and its answer, apart from how they travel.
 #pragma once
 
+#include <boost/assert/source_location.hpp>
 #include <functional>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,12 @@ struct ApiResponse {
   std::string content_type = "application/json";
   std::map<std::string, std::string> headers;
 };
+
+// Required by boost::system::result for value() on a failure's answer.
+[[noreturn]] inline void throw_exception_from_error(const ApiResponse& answer,
+                                                    const boost::source_location&) {
+  throw std::runtime_error(answer.body);
+}
 
 // RFC 9457 problem JSON; `detail` is one line for a person.
 [[nodiscard]] ApiResponse problem(unsigned status, const std::string& detail);

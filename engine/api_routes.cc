@@ -75,6 +75,10 @@ ApiResponse refusal_response(const Refusal& refusal) {
     }
     case RefusalReason::kDraining:
       return problem(503, refusal.text);
+    case RefusalReason::kConflict:
+      return problem(409, refusal.text);
+    case RefusalReason::kStorage:
+      return problem(507, refusal.text);
   }
   std::abort();
 }
@@ -280,13 +284,13 @@ ApiResponse ApiRoutes::answer(ApiRequest request) {
 ApiResponse ApiRoutes::submit(ApiRequest& request) {
   auto job = job_request_of(request, configuration_);
   if (!job) return problem(400, job.error().text);
-  const Submission submitted = engine_.submit(std::move(*job));
-  if (!submitted) return refusal_response(submitted.error());
-  const std::string id = std::to_string(*submitted);
-  const auto status = engine_.status(*submitted);
-  const json::object shown =
-      status ? job_to_json(*status) : json::object{{"job", id}, {"state", "lost"}};
-  ApiResponse response = json_response(202, shown);
+  const Reception received = engine_.receive(std::move(*job));
+  if (!received) return refusal_response(received.error());
+  const std::string id = std::to_string(received->job);
+  const auto status = find_job(received->job, Clock::now());
+  if (!status) return status.error();
+  const bool is_new = received->novelty == Acceptance::Novelty::kNew;
+  ApiResponse response = json_response(is_new ? 202 : 200, job_to_json(*status));
   response.headers["Location"] = std::string(kJobs) + "/" + id;
   return response;
 }
@@ -300,20 +304,55 @@ ApiResponse ApiRoutes::prove(ApiRequest& request) {
   if (!job) return problem(400, job.error().text);
   const Submission submitted = engine_.submit(std::move(*job));
   if (!submitted) return refusal_response(submitted.error());
-  std::optional<JobStatus> status;
-  do {
-    status = engine_.wait(*submitted, Clock::now() + kLookForClient);
+  auto status = find_job(*submitted, Clock::now());
+  while (status && !status->is_final() && !status->is_left) {
+    status = find_job(*submitted, Clock::now() + kLookForClient);
     if (!request.has_client_left()) continue;
     if (on_disconnect == "true") (void)engine_.cancel(*submitted);
     break;
-  } while (status && !status->is_final());
-  if (const auto result = engine_.result(*submitted)) {
-    return {200, *result + "\n", "application/json", {}};
   }
-  if (!status) return problem(500, "job " + std::to_string(*submitted) + " is lost");
-  return problem(status->record.failure_class == shm::FailureClass::kBadInput ? 422 : 500,
-                 "job " + std::to_string(*submitted) + " " +
-                     std::string(shm::word(status->record.state)) + ": " + status->failure);
+  if (!status) return status.error();
+  if (status->record.state == shm::JobState::kDone) return result_of(*submitted);
+  const std::string name = "job " + std::to_string(*submitted);
+  if (!status->is_final()) return problem(503, name + " goes on at the next start of the engine");
+  return problem(
+      status->record.failure_class == shm::FailureClass::kBadInput ? 422 : 500,
+      name + " " + std::string(shm::word(status->record.state)) + ": " + status->failure);
+}
+
+// Once the job is final, or at the deadline; also a job of before, as long as the store keeps it.
+ApiRoutes::FoundJob ApiRoutes::find_job(JobId id, Engine::Deadline deadline) {
+  if (auto status = engine_.wait(id, deadline)) return *status;
+  auto past = engine_.past_job(id);
+  if (!past) return problem(500, past.error().text);
+  if (!*past) return problem(404, "no job " + std::to_string(id));
+  return **past;
+}
+
+ApiResponse ApiRoutes::result_of(JobId id) {
+  auto result = engine_.result(id);
+  if (!result) {
+    auto past = engine_.past_result(id);
+    if (!past) return problem(500, past.error().text);
+    result = *past;
+  }
+  // Between the look at the job and this one its time may have come.
+  if (!result) return problem(404, "the result of job " + std::to_string(id) + " is not kept");
+  return {200, *result + "\n", "application/json", {}};
+}
+
+ApiResponse ApiRoutes::proof_of(JobId id, std::uint32_t partition) {
+  auto proof = engine_.proof(id, partition);
+  if (!proof) {
+    auto past = engine_.past_proof(id, partition);
+    if (!past) return problem(500, past.error().text);
+    proof = *past;
+  }
+  if (!proof) {
+    return problem(409, "partition " + std::to_string(partition) + " of job " + std::to_string(id) +
+                            " has no proof");
+  }
+  return {200, proof_object(*proof) + "\n", "application/json", {}};
 }
 
 ApiResponse ApiRoutes::list_jobs(const ApiRequest& request) {
@@ -337,18 +376,16 @@ ApiResponse ApiRoutes::show_job(JobId id, const ApiRequest& request) {
   if (!wait_ns) return problem(400, "wait: expected a duration such as 250ms, 5s, 10m");
   const auto most = std::chrono::nanoseconds(kWaitMax);
   const auto wait = std::min(std::chrono::nanoseconds(*wait_ns), most);
-  const auto status = engine_.wait(id, Clock::now() + wait);
-  if (!status) return problem(404, "no job " + std::to_string(id));
-  return json_response(200, job_to_json(*status));
+  const auto status = find_job(id, Clock::now() + wait);
+  return status ? json_response(200, job_to_json(*status)) : status.error();
 }
 
 ApiResponse ApiRoutes::show_proof(JobId id, const ApiRequest& request) {
   if (auto unknown = unknown_parameter(request, {"partition"})) return *unknown;
-  const auto status = engine_.status(id);
-  if (!status) return problem(404, "no job " + std::to_string(id));
+  const auto status = find_job(id, Clock::now());
+  if (!status) return status.error();
   if (!request.query.contains("partition")) {
-    if (const auto result = engine_.result(id))
-      return {200, *result + "\n", "application/json", {}};
+    if (status->record.state == shm::JobState::kDone) return result_of(id);
     return problem(409, "job " + std::to_string(id) + " is " +
                             std::string(shm::word(status->record.state)) + ", not done");
   }
@@ -358,22 +395,16 @@ ApiResponse ApiRoutes::show_proof(JobId id, const ApiRequest& request) {
                             std::to_string(status->record.partitions) +
                             " partitions, counted from 0");
   }
-  if (const auto proof = engine_.proof(id, *partition)) {
-    return {200, proof_object(*proof) + "\n", "application/json", {}};
-  }
-  return problem(409, "partition " + std::to_string(*partition) + " has no proof; the job is " +
-                          std::string(shm::word(status->record.state)));
+  return proof_of(id, *partition);
 }
 
 ApiResponse ApiRoutes::cancel_job(JobId id, const ApiRequest& request) {
   if (auto unknown = unknown_parameter(request, {})) return *unknown;
   const CancelOutcome outcome = engine_.cancel(id);
-  const auto status = engine_.status(id);
-  if (outcome == CancelOutcome::kUnknown || !status) {
-    return problem(404, "no job " + std::to_string(id));
-  }
+  const auto status = find_job(id, Clock::now());
+  if (!status) return status.error();
   const bool was_cancelled = status->record.state == shm::JobState::kCancelled;
-  if (outcome == CancelOutcome::kAlreadyFinal && !was_cancelled) {
+  if (outcome != CancelOutcome::kStopping && !was_cancelled) {
     return problem(409, "job " + std::to_string(id) + " is already " +
                             std::string(shm::word(status->record.state)));
   }

@@ -30,6 +30,11 @@ class ApiRoutes {
   [[nodiscard]] ApiResponse answer(ApiRequest request);
 
  private:
+  using FoundJob = boost::system::result<JobStatus, ApiResponse>;
+
+  FoundJob find_job(JobId id, Engine::Deadline deadline);
+  ApiResponse result_of(JobId id);
+  ApiResponse proof_of(JobId id, std::uint32_t partition);
   ApiResponse submit(ApiRequest& request);
   ApiResponse prove(ApiRequest& request);
   ApiResponse list_jobs(const ApiRequest& request);

@@ -55,6 +55,11 @@ struct Configuration {
   std::uint64_t spool_limit_bytes = std::uint64_t{16} << 30;
   std::uint64_t upload_limit_bytes = std::uint64_t{4} << 30;
 
+  std::string durability = "disk";  // or "none": jobs in memory only
+  std::filesystem::path job_store;  // empty: the default place
+  std::uint64_t result_retention_ns = 86'400'000'000'000;
+  std::uint64_t result_limit_bytes = std::uint64_t{1} << 30;
+
   std::string log_level = "info";
   std::string log_format = "text";
 

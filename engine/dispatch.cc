@@ -55,7 +55,7 @@ SchedulerView view_of(EngineModel& model, PlanningSpace& space, shm::Instant now
   space.waiting.clear();
   for (const Circuit& circuit : model.keys.circuits()) space.circuits.push_back(demand_of(circuit));
   for (Job* job : model.jobs.active()) {
-    if (job->pending() == 0) continue;
+    if (job->pending() == 0 || !job->may_start()) continue;
     space.waiting.push_back(job);
     space.demands.push_back(demand_of(*job));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/engine.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cassert>
 #include <thread>
@@ -8,13 +9,16 @@
 #include "engine/alarm.h"
 #include "engine/backend_choice.h"
 #include "engine/circuit_fault.h"
+#include "engine/durable_jobs.h"
 #include "engine/engine_start.h"
 #include "engine/heartbeat.h"
 #include "engine/job_lifecycle.h"
+#include "engine/job_store.h"
 #include "engine/key_evictor.h"
 #include "engine/key_loader.h"
 #include "engine/last_words.h"
 #include "engine/resident_keys.h"
+#include "engine/result_assembly.h"
 #include "engine/status_records.h"
 #include "engine/synthesis_stage.h"
 #include "engine/worker.h"
@@ -27,23 +31,40 @@ namespace {
 // How long stages that were told to stop may take to notice.
 constexpr auto kStopPatience = std::chrono::seconds(10);
 
+// How long a submit waits for a store that does not answer.
+constexpr auto kStorePatience = std::chrono::seconds(30);
+
 JobStatus status_of(const Job& job) {
-  return {record_of(job), job.failure ? job.failure->text : std::string()};
+  return {record_of(job), job.failure ? job.failure->text : std::string(), is_left(job)};
 }
 
 Failure stopped_by_shutdown() {
   return {ErrorClass::kLost, "the engine stopped before the job was done", {}, {}, {}};
 }
 
-void stop_jobs(Change& change, bool (*concerns)(const Job&)) {
+// Ends a job with the engine, or leaves it for the next. One that is stopped already, ending or
+// only to be assembled needs nothing.
+void give_up(Change& change, Job& job) {
+  if (!job.is_stored) return stop_job(change, job, stopped_by_shutdown());
+  const bool ends_anyway = job.failure || job.is_ending || job.state == shm::JobState::kAssembling;
+  if (!ends_anyway && !job.is_set_aside) set_aside(change, job);
+}
+
+void give_up_jobs(Change& change, bool (*concerns)(const Job&)) {
   const std::vector<Job*> active = change.model().jobs.active();
   for (Job* job : active) {
-    if (concerns(*job)) stop_job(change, *job, stopped_by_shutdown());
+    if (concerns(*job)) give_up(change, *job);
   }
 }
 
+std::size_t jobs_at_work(const EngineModel& model) {
+  const std::vector<Job*>& active = model.jobs.active();
+  return static_cast<std::size_t>(
+      std::count_if(active.begin(), active.end(), [](const Job* job) { return !is_left(*job); }));
+}
+
 void tell_stopping(Change& change) {
-  const std::size_t running = change.model().jobs.active().size();
+  const std::size_t running = jobs_at_work(change.model());
   if (running == 0) return;
   const std::string jobs = std::to_string(running) + (running == 1 ? " job is" : " jobs are");
   const std::string why = change.model().hurried ? "asked again" : "the time to drain is over";
@@ -56,6 +77,14 @@ void tell_without_room(Change& change, const std::vector<const Circuit*>& circui
                JournalLevel::kWarn);
   }
 }
+
+void tell_left(Change& change) {
+  const std::size_t left = change.model().jobs.active().size() - jobs_at_work(change.model());
+  if (left == 0) return;
+  change.log("jobs left for the next start", std::to_string(left));
+}
+
+Refusal storage_refusal(const std::string& why) { return {RefusalReason::kStorage, why}; }
 
 void show_closed(EngineState& state, int exit_code) {
   state.change([&](Change& change) {
@@ -79,10 +108,16 @@ struct Engine::Parts {
   bool is_closed = false;
 
   void start_threads();
+  Reception await_store(const Acceptance& acceptance);
 };
 
 void Engine::Parts::start_threads() {
   heartbeat = std::make_unique<Heartbeat>(*state);
+  if (options.store != nullptr) {
+    options.store->start([this](const StoreReport& report) {
+      state->change([&](Change& change) { take_report(change, report); });
+    });
+  }
   ThreadRow next_row = 0;  // in the order of make_model()
   const auto start = [&](auto body) {
     const ThreadRow row = next_row++;
@@ -119,16 +154,23 @@ Engine::Started Engine::start(EngineOptions options) {
   auto model = make_model(options, threads);
   if (!model) return model.error();
   auto parts = std::make_unique<Parts>();
+  JobId highest_stored_id = 0;
+  if (options.store != nullptr) {
+    const auto highest = know_store(**model, *options.store);
+    if (!highest) return StartFailure{StartFailure::Kind::kRuntime, highest.error().text};
+    highest_stored_id = *highest;
+  }
   parts->pool = std::make_unique<kernels::ThreadPool>(threads);
   // Last, when nothing else can refuse the start: it takes the place of the predecessor's.
   auto publication = publish_segment(options);
   if (!publication) return publication.error();
   parts->options = std::move(options);
   parts->not_shared = publication->not_shared;
-  parts->last_id = first_job_id(shm::unix_ns());
+  parts->last_id = std::max(first_job_id(shm::unix_ns()), highest_stored_id);
   parts->state = std::make_unique<EngineState>(std::move(publication->writer), std::move(*model),
                                                parts->options.journal);
   parts->last_words = std::make_unique<LastWordsPlace>(parts->state->writer());
+  std::vector<ResumedJob> resumed = std::move(parts->options.resumed);
   parts->state->change([&](Change& change) {
     EngineModel& known = change.model();
     change.publish().started(known);
@@ -137,6 +179,7 @@ Engine::Started Engine::start(EngineOptions options) {
     if (!publication->not_shared.empty()) change.degrade(publication->not_shared);
     tell_without_room(change, choose_resident_keys(known));
     for (Circuit& circuit : known.keys.circuits()) judge_circuit(change, circuit);
+    for (ResumedJob& job : resumed) resume_job(change, std::move(job));
   });
   parts->start_threads();
   return std::unique_ptr<Engine>(new Engine(std::move(parts)));
@@ -158,14 +201,44 @@ void Engine::declare_ready() {
 }
 
 Submission Engine::submit(JobRequest request) {
+  const Reception received = receive(std::move(request));
+  return received ? Submission(received->job) : received.error();
+}
+
+Reception Engine::receive(JobRequest request) {
+  EngineState& state = *parts_->state;
+  const auto known = state.look([&](EngineModel& model) { return known_request(model, request); });
+  const bool is_to_sync = !known && parts_->options.store != nullptr;
   const JobId id = parts_->last_id.fetch_add(1) + 1;
-  return parts_->state->change(
-      [&](Change& change) { return receive_job(change, id, std::move(request)); });
+  if (const auto synced = is_to_sync ? make_durable(request.witnesses) : Result<void>(); !synced) {
+    const Refusal refusal = storage_refusal(synced.error().text);
+    state.change([&](Change& change) { refuse(change, id, request, refusal); });
+    return refusal;
+  }
+  const Reception received =
+      state.change([&](Change& change) { return receive_job(change, id, request); });
+  if (!received || !received->store_answer) return received;
+  return parts_->await_store(*received);
+}
+
+// A store that does not answer has not refused: the job must not be done behind the client's back.
+Reception Engine::Parts::await_store(const Acceptance& acceptance) {
+  const StoreAnswer& answer = *acceptance.store_answer;
+  const bool is_settled = state->wait_until(std::chrono::steady_clock::now() + kStorePatience,
+                                            [&](const EngineModel&) { return answer.is_settled; });
+  if (is_settled && answer.refusal.empty()) return acceptance;
+  if (is_settled) return storage_refusal(answer.refusal);
+  const std::string why = "the job store: no answer within 30 s";
+  state->change([&](Change& change) {
+    Job* job = change.model().jobs.find(acceptance.job);
+    if (job != nullptr) stop_job(change, *job, {ErrorClass::kTimeout, why, {}, {}, {}});
+  });
+  return storage_refusal(why);
 }
 
 std::optional<Refusal> Engine::refuse_in_advance(JobRequest request) {
   const bool is_expected = parts_->state->look(
-      [&](EngineModel& model) { return expected_refusal(model, request.circuit).has_value(); });
+      [&](EngineModel& model) { return expected_refusal(model, request).has_value(); });
   if (!is_expected) return std::nullopt;
   const JobId id = parts_->last_id.fetch_add(1) + 1;
   return parts_->state->change(
@@ -181,9 +254,34 @@ std::optional<JobStatus> Engine::wait(JobId id, Deadline deadline) {
   parts_->state->wait_until(deadline, [&](const EngineModel& model) {
     const Job* job = model.jobs.find(id);
     status = job ? std::optional(status_of(*job)) : std::nullopt;
-    return !status || status->is_final();
+    return !status || status->is_final() || model.is_over;
   });
   return status;
+}
+
+Result<std::optional<JobStatus>> Engine::past_job(JobId id) {
+  if (parts_->options.store == nullptr) return std::optional<JobStatus>();
+  auto job = parts_->options.store->finished(id);
+  if (!job) return job.error();
+  if (!*job) return std::optional<JobStatus>();
+  return std::optional(JobStatus{(*job)->record, (*job)->failure});
+}
+
+Result<std::shared_ptr<const std::string>> Engine::past_result(JobId id) {
+  std::shared_ptr<const std::string> none;
+  if (parts_->options.store == nullptr) return none;
+  const auto proofs = parts_->options.store->proofs(id, std::nullopt);
+  if (!proofs) return proofs.error();
+  if (proofs->empty()) return none;
+  return std::make_shared<const std::string>(assemble_result(*proofs));
+}
+
+Result<std::shared_ptr<const ProofTexts>> Engine::past_proof(JobId id, std::uint32_t partition) {
+  std::shared_ptr<const ProofTexts> none;
+  if (parts_->options.store == nullptr) return none;
+  const auto proofs = parts_->options.store->proofs(id, partition);
+  if (!proofs) return proofs.error();
+  return proofs->empty() ? none : proofs->front();
 }
 
 std::vector<shm::PartitionRecord> Engine::partitions(JobId id) {
@@ -215,7 +313,11 @@ CancelOutcome Engine::cancel(JobId id) {
   return parts_->state->change([&](Change& change) {
     Job* job = change.model().jobs.find(id);
     if (job == nullptr) return CancelOutcome::kUnknown;
-    if (shm::is_final(job->state)) return CancelOutcome::kAlreadyFinal;
+    const bool is_stopping = job->failure && !shm::is_final(job->state);
+    if (is_stopping && job->failure->error_class == ErrorClass::kCancelled) {
+      return CancelOutcome::kStopping;
+    }
+    if (shm::is_final(job->state) || job->is_ending) return CancelOutcome::kTooLate;
     stop_job(change, *job, {ErrorClass::kCancelled, "by a client", {}, {}, {}});
     return CancelOutcome::kStopping;
   });
@@ -248,22 +350,27 @@ void Engine::set_pause(Pause pause) {
 
 bool Engine::drain(Deadline deadline) {
   EngineState& state = *parts_->state;
+  const auto is_idle = [](const EngineModel& model) { return jobs_at_work(model) == 0; };
   state.change([](Change& change) {
     change.model().paused = false;
     change.set_life(shm::EngineLife::kDraining);
     change.publish().draining();
     change.log("draining");
-    stop_jobs(change, [](const Job& job) { return shm::is_waiting(job.state); });
+    give_up_jobs(change, [](const Job& job) { return shm::is_waiting(job.state); });
   });
-  state.wait_until(deadline, [](const EngineModel& model) {
-    return model.hurried || model.jobs.active().empty();
-  });
+  state.wait_until(deadline,
+                   [&](const EngineModel& model) { return model.hurried || is_idle(model); });
   state.change([](Change& change) {
     tell_stopping(change);
-    stop_jobs(change, [](const Job&) { return true; });
+    give_up_jobs(change, [](const Job&) { return true; });
   });
-  return state.wait_until(std::chrono::steady_clock::now() + kStopPatience,
-                          [](const EngineModel& model) { return model.jobs.active().empty(); });
+  const bool is_drained =
+      state.wait_until(std::chrono::steady_clock::now() + kStopPatience, is_idle);
+  state.change([](Change& change) {
+    change.model().is_over = true;
+    tell_left(change);
+  });
+  return is_drained;
 }
 
 void Engine::hurry() {
@@ -275,6 +382,7 @@ void Engine::close(int exit_code) {
   EngineState& state = *parts_->state;
   state.change([](Change& change) { change.model().stopping = true; });
   for (std::thread& stage : parts_->stages) stage.join();
+  if (parts_->options.store != nullptr) parts_->options.store->stop();
   parts_->heartbeat->stop();
   show_closed(state, exit_code);
   if (parts_->options.segment_end == EngineOptions::SegmentEnd::kRemove) {

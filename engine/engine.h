@@ -16,6 +16,7 @@
 #include "engine/backend.h"
 #include "engine/configuration.h"
 #include "engine/job_request.h"
+#include "engine/job_resumption.h"
 #include "engine/journal.h"
 #include "engine/key_loader.h"
 #include "engine/start_failure.h"
@@ -34,15 +35,19 @@ struct EngineOptions {
   KeyReader key_reader = load_proving_key;
   Journal* journal = nullptr;             // outlives the engine
   std::vector<SettingInEffect> settings;  // to be shown
+  JobStore* store = nullptr;              // outlives the engine; null: jobs are in memory only
+  std::vector<ResumedJob> resumed;        // of engines before this one
 };
 
 struct JobStatus {
   shm::JobRecord record;
-  std::string failure;  // in full
+  std::string failure;   // in full
+  bool is_left = false;  // for the next start of the engine
   [[nodiscard]] bool is_final() const { return shm::is_final(record.state); }
 };
 
-enum class CancelOutcome { kUnknown, kStopping, kAlreadyFinal };
+// kTooLate: how the job ends is decided already.
+enum class CancelOutcome { kUnknown, kStopping, kTooLate };
 
 class Engine {
  public:
@@ -56,19 +61,27 @@ class Engine {
   // From now on the engine shows as ready, or as degraded when it is.
   void declare_ready();
 
+  // With a job store the answer comes when the job is durable. A request id that is known is
+  // answered with its job (docs/decisions/0011-request-ids.md).
+  [[nodiscard]] Reception receive(JobRequest request);
   [[nodiscard]] Submission submit(JobRequest request);
   // Refuses a job that would be refused whatever its witnesses are: counted and shown like any
   // other. Nothing when the job would be looked at. Cheap: to answer before an upload.
   [[nodiscard]] std::optional<Refusal> refuse_in_advance(JobRequest request);
-  // Nothing when the id is unknown: never given, or its rows went to another job.
+  // Nothing when the id is unknown: never given, or its rows went to another job (past_job).
   [[nodiscard]] std::optional<JobStatus> status(JobId id);
-  // The same once the job is final, or at the deadline.
+  // The same once the job is final, at the deadline, or when the engine has drained.
   [[nodiscard]] std::optional<JobStatus> wait(JobId id, Deadline deadline);
   [[nodiscard]] std::vector<shm::PartitionRecord> partitions(JobId id);
   // Null unless the partition is done.
   [[nodiscard]] std::shared_ptr<const ProofTexts> proof(JobId id, std::uint32_t partition);
   // result_assembly.h; null unless the job is done.
   [[nodiscard]] std::shared_ptr<const std::string> result(JobId id);
+  // Final jobs that the job store keeps; nothing without a store. They read from disk.
+  [[nodiscard]] Result<std::optional<JobStatus>> past_job(JobId id);
+  [[nodiscard]] Result<std::shared_ptr<const std::string>> past_result(JobId id);
+  [[nodiscard]] Result<std::shared_ptr<const ProofTexts>> past_proof(JobId id,
+                                                                     std::uint32_t partition);
   [[nodiscard]] CancelOutcome cancel(JobId id);
   // Jobs that the engine still knows, oldest first.
   [[nodiscard]] std::vector<shm::JobRecord> jobs();
@@ -78,8 +91,9 @@ class Engine {
   enum class Pause { kOn, kOff };
   void set_pause(Pause pause);
 
-  // Refuses new work, ends what waits as lost, lets running jobs end until `deadline` or hurry(),
-  // then stops them. True when nothing runs any more.
+  // Refuses new work, lets running jobs end until `deadline` or hurry(), then stops them. What has
+  // not ended is left for the next start in the job store; without one it ends as lost. True when
+  // nothing runs any more.
   [[nodiscard]] bool drain(Deadline deadline);
   // Cuts drain() short.
   void hurry();

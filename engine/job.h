@@ -68,6 +68,12 @@ struct ProofTexts {
   std::string inputs;  // snarkjs' public.json
 };
 
+// Whether the job store has the job: what those who submitted it wait for.
+struct StoreAnswer {
+  bool is_settled = false;
+  std::string refusal;  // why it has it not; empty when it has
+};
+
 struct Job;
 
 struct Partition {
@@ -115,6 +121,16 @@ struct Job {
   std::shared_ptr<const std::string> result;  // once assembled (result_assembly.h)
   std::atomic<bool> cancelled{false};
 
+  // See durable_jobs.h.
+  bool is_stored = false;                     // in the job store, or on its way
+  bool is_ending = false;                     // how it ends is decided, and on its way to the store
+  bool is_set_aside = false;                  // for the next start
+  std::shared_ptr<StoreAnswer> store_answer;  // null unless it was received with a store
+
+  // False of what the scheduler is not to look at.
+  [[nodiscard]] bool may_start() const {
+    return state != shm::JobState::kReceived && !is_set_aside;
+  }
   [[nodiscard]] std::uint32_t partition_count() const {
     return static_cast<std::uint32_t>(partitions.size());
   }

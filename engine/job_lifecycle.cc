@@ -7,6 +7,8 @@
 
 #include "engine/circuit_fault.h"
 #include "engine/deadlines.h"
+#include "engine/durable_jobs.h"
+#include "engine/job_resumption.h"
 
 namespace vitrine::engine {
 namespace {
@@ -93,6 +95,7 @@ void make_room(Change& change, std::uint32_t partitions) {
   while (std::unique_ptr<Job> oldest = model.jobs.take_oldest_finished(partitions)) {
     model.recycled_rows += 1 + oldest->partition_count();
     change.publish().job_recycled(*oldest);
+    if (model.store == nullptr) model.requests.forget(oldest->request, oldest->id);
     change.dispose(std::move(oldest));
   }
 }
@@ -125,6 +128,12 @@ void release_worker(Change& change, Partition& partition) {
   change.publish().device_changed(device);
 }
 
+void drop_witness(Change& change, Partition& partition) {
+  if (partition.witness.path.empty()) return;
+  end_as(partition.witness, WitnessCopy::End::kRemoved);
+  change.dispose(std::exchange(partition.witness, {}));
+}
+
 // The one terminal transition of a partition: gives back everything it holds.
 void close_partition(Change& change, Partition& partition, PartitionStage stage) {
   EngineModel& model = change.model();
@@ -136,7 +145,7 @@ void close_partition(Change& change, Partition& partition, PartitionStage stage)
   partition.reserved.give_back_all();
   partition.key_use.end(change.now());
   release_worker(change, partition);
-  change.dispose(std::move(partition.witness));
+  if (!partition.job->is_stored) drop_witness(change, partition);
   if (partition.synthesized) change.dispose(std::move(partition.synthesized));
   change.publish().partition_finished(partition);
 }
@@ -148,31 +157,26 @@ JobState final_state_of(const Job& job) {
       return JobState::kCancelled;
     case ErrorClass::kLost:
       return JobState::kLost;
+    case ErrorClass::kRefused:
+      return JobState::kRefused;
     default:
       return JobState::kFailed;
   }
 }
 
-// The one terminal transition of a job.
-void finish_job(Change& change, Job& job) {
-  assert(job.all_partitions_final());
-  set_state(job, final_state_of(job));
-  job.finished = change.now();
-  job.wait.end();
-  judge_deadline(change, job);
-  change.model().jobs.retire(job);
-  change.publish().job_finished(job);
-  const bool is_done = job.state == JobState::kDone;
-  if (is_done) return change.log(job, "job done");
-  const std::string error_class(error_class_name(job.failure->error_class));
-  change.log(job, "job ended", error_class + ": " + job.failure->text, JournalLevel::kWarn);
+// All partitions are final: the job is, as soon as the store knows.
+void end_job(Change& change, Job& job) {
+  if (!job.is_stored) return finish_job(change, job);
+  put_end(change, job, final_state_of(job));
 }
 
 // After a partition ended: the job when its result is to be assembled now.
 Job* settle_job(Change& change, Job& job) {
-  if (!job.all_partitions_final() || job.state == JobState::kAssembling) return nullptr;
+  const bool has_more = job.state == JobState::kAssembling || job.is_ending;
+  if (!job.all_partitions_final() || has_more) return nullptr;
   if (job.failure) {
-    finish_job(change, job);
+    const bool goes_on = job.is_set_aside && job.failure->error_class == ErrorClass::kLost;
+    goes_on ? queue_again(change, job) : end_job(change, job);
     return nullptr;
   }
   set_state(job, JobState::kAssembling);
@@ -180,9 +184,52 @@ Job* settle_job(Change& change, Job& job) {
   return &job;
 }
 
+// Whether there is a job that the request asks for once more, however it ends; one that ended
+// without a result is none.
+bool stands_for_a_job(const EngineModel& model, const JobRequest& request) {
+  const StoredRequest* known = model.requests.find(request.request_id);
+  return known != nullptr && (!shm::is_final(known->state) || known->state == JobState::kDone);
+}
+
+// An instant of before the boot is shown as that of the boot.
+shm::Instant since_boot(shm::Instant instant) {
+  return static_cast<std::int64_t>(instant.ns) < 0 ? shm::Instant{1} : instant;
+}
+
+// The rows of a new job and of its partitions.
+void show_received(Change& change, Job& job, std::vector<WitnessFile>& witnesses) {
+  EngineModel& model = change.model();
+  set_state(job, JobState::kReceived);
+  for (Partition& partition : job.partitions) {
+    partition.created = change.now();
+    partition.witness = std::move(witnesses[partition.number]);
+    set_stage(partition, PartitionStage::kPending, model.stages, change.now());
+    partition.wait.turn_to({WaitReason::kCpu, change.now(), 0, 0});
+  }
+  job.wait.turn_to({WaitReason::kCpu, change.now(), 0, 0});
+  model.requests.begin({job.request, job.circuit->configuration.id, job.id, job.attempt,
+                        job.partition_count(), job.state});
+  change.publish().job_received(job);
+}
+
 }  // namespace
 
-Submission receive_job(Change& change, JobId id, JobRequest request) {
+std::optional<Reception> known_request(const EngineModel& model, const JobRequest& request) {
+  const StoredRequest* known = model.requests.find(request.request_id);
+  if (known == nullptr) return std::nullopt;
+  if (known->circuit != request.circuit || known->partitions != request.witnesses.size()) {
+    return Refusal{RefusalReason::kConflict,
+                   "request_id is that of job " + std::to_string(known->job) + " of circuit " +
+                       known->circuit + " with " + std::to_string(known->partitions) +
+                       (known->partitions == 1 ? " partition" : " partitions")};
+  }
+  if (!stands_for_a_job(model, request)) return std::nullopt;
+  Acceptance acceptance{known->job, Acceptance::Novelty::kKnown, nullptr};
+  if (const Job* job = model.jobs.find(known->job)) acceptance.store_answer = job->store_answer;
+  return acceptance;
+}
+
+Reception receive_job(Change& change, JobId id, JobRequest& request) {
   EngineModel& model = change.model();
   Circuit* circuit = model.keys.find(request.circuit);
   if (circuit == nullptr) return unknown_circuit(request.circuit);
@@ -191,6 +238,7 @@ Submission receive_job(Change& change, JobId id, JobRequest request) {
                                                    " witnesses, not " +
                                                    std::to_string(request.witnesses.size())};
   }
+  if (auto known = known_request(model, request)) return *known;
   if (auto refusal = job_refusal(model, *circuit, request)) {
     count_refusal(change, id, *circuit, request, *refusal);
     return *refusal;
@@ -199,34 +247,92 @@ Submission receive_job(Change& change, JobId id, JobRequest request) {
   make_room(change, partitions);
   Job& job = model.jobs.add(id, partitions);
   fill_job(job, *circuit, model, request);
+  if (const auto* before = model.requests.find(job.request)) job.attempt = before->attempt + 1;
   job.submitted = job.waiting_since = change.now();
   if (request.deadline_ns) job.deadline = {change.now().ns + *request.deadline_ns};
-  set_state(job, JobState::kReceived);
-  for (Partition& partition : job.partitions) {
-    partition.created = change.now();
-    partition.witness = std::move(request.witnesses[partition.number]);
-    set_stage(partition, PartitionStage::kPending, model.stages, change.now());
-    partition.wait.turn_to({WaitReason::kCpu, change.now(), 0, 0});
+  show_received(change, job, request.witnesses);
+  if (model.store == nullptr) {
+    queue_job(change, job);
+  } else {
+    put_job(change, job);
   }
-  set_state(job, JobState::kQueued);
-  job.wait.turn_to({WaitReason::kCpu, change.now(), 0, 0});
-  change.publish().job_received(job);
-  change.log(
-      job, "job queued",
-      "circuit " + circuit->configuration.id + ", " + std::to_string(partitions) + " partitions");
-  return id;
+  return Acceptance{id, Acceptance::Novelty::kNew, job.store_answer};
 }
 
-std::optional<Refusal> expected_refusal(const EngineModel& model, std::string_view circuit) {
-  for (const Circuit& known : model.keys.circuits()) {
-    if (known.configuration.id == circuit) return circuit_refusal(model, known);
+Job& add_resumed_job(Change& change, Circuit& circuit, ResumedJob& resumed) {
+  EngineModel& model = change.model();
+  const shm::JobRecord& record = resumed.job.record;
+  make_room(change, record.partitions);
+  Job& job = model.jobs.add(record.job.value, record.partitions);
+  JobRequest request;
+  request.priority = record.priority;
+  request.request_id = std::string(record.request.view());
+  request.at_deadline = resumed.job.at_deadline;
+  fill_job(job, circuit, model, request);
+  job.attempt = record.attempt;
+  job.submitted = since_boot(record.submitted);
+  job.waiting_since = change.now();
+  job.deadline = since_boot(record.deadline);
+  job.is_stored = true;
+  resumed.witnesses.resize(record.partitions);
+  show_received(change, job, resumed.witnesses);
+  return job;
+}
+
+void queue_job(Change& change, Job& job) {
+  set_state(job, JobState::kQueued);
+  change.publish().job_queued(job);
+  const bool is_first = job.attempt == 1;
+  const std::string attempt = is_first ? "" : ", attempt " + std::to_string(job.attempt);
+  change.log(job, "job queued",
+             "circuit " + job.circuit->configuration.id + ", " +
+                 std::to_string(job.partition_count()) + " partitions" + attempt);
+}
+
+void refuse_received_job(Change& change, Job& job, const std::string& why) {
+  job.is_stored = false;
+  change.note_error({shm::FailureClass::kNone, why, job.id, {}, {}});
+  stop_job(change, job, {ErrorClass::kRefused, why, {}, {}, {}});
+}
+
+void refuse(Change& change, JobId id, JobRequest& request, const Refusal& refusal) {
+  Circuit* circuit = change.model().keys.find(request.circuit);
+  if (circuit != nullptr) count_refusal(change, id, *circuit, request, refusal);
+}
+
+void finish_job(Change& change, Job& job) {
+  assert(job.all_partitions_final());
+  EngineModel& model = change.model();
+  set_state(job, final_state_of(job));
+  job.finished = change.now();
+  job.wait.end();
+  judge_deadline(change, job);
+  for (Partition& partition : job.partitions) drop_witness(change, partition);
+  if (job.state == JobState::kRefused) {
+    model.requests.take_back(job.request, job.id);
+  } else {
+    model.requests.end(job.request, job.id, job.state);
   }
-  return unknown_circuit(circuit);
+  model.jobs.retire(job);
+  change.publish().job_finished(job);
+  const bool is_done = job.state == JobState::kDone;
+  if (is_done) return change.log(job, "job done");
+  const std::string error_class(error_class_name(job.failure->error_class));
+  change.log(job, "job ended", error_class + ": " + job.failure->text, JournalLevel::kWarn);
+}
+
+std::optional<Refusal> expected_refusal(const EngineModel& model, const JobRequest& request) {
+  if (stands_for_a_job(model, request)) return std::nullopt;
+  for (const Circuit& known : model.keys.circuits()) {
+    if (known.configuration.id == request.circuit) return circuit_refusal(model, known);
+  }
+  return unknown_circuit(request.circuit);
 }
 
 std::optional<Refusal> refuse_in_advance(Change& change, JobId id, JobRequest& request) {
   Circuit* circuit = change.model().keys.find(request.circuit);
   if (circuit == nullptr) return unknown_circuit(request.circuit);
+  if (stands_for_a_job(change.model(), request)) return std::nullopt;
   auto refusal = circuit_refusal(change.model(), *circuit);
   if (refusal) count_refusal(change, id, *circuit, request, *refusal);
   return refusal;
@@ -363,11 +469,11 @@ Job* finish_partition(Change& change, Partition& partition, PartitionEnd end) {
 
 void finish_assembly(Change& change, Job& job, std::shared_ptr<const std::string> result) {
   job.result = std::move(result);
-  finish_job(change, job);
+  end_job(change, job);
 }
 
 void stop_job(Change& change, Job& job, Failure cause) {
-  if (shm::is_final(job.state)) return;
+  if (shm::is_final(job.state) || job.is_ending) return;
   if (!job.failure) job.failure = std::move(cause);
   job.cancelled.store(true, std::memory_order_relaxed);
   job.next_pending = job.partition_count();

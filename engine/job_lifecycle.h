@@ -9,6 +9,9 @@
 //                                                                                         cancelled
 //
 // Threads  inside a change.
+//
+// With a job store, a job is queued and becomes final only when the store has it (durable_jobs.h).
+//
 // Why      finish_partition and finish_job are the only ways to a final state; both give back all
 //          that the item holds.
 #pragma once
@@ -23,13 +26,27 @@
 
 namespace vitrine::engine {
 
-// A job with rows, queued; or a refusal, counted and shown.
-[[nodiscard]] Submission receive_job(Change& change, JobId id, JobRequest request);
+struct ResumedJob;
 
-// Why any job of the circuit would be refused now; nothing when it would be looked at. Counts
-// nothing.
+// The job that stands for a request which is not to make another one, or why it conflicts.
+[[nodiscard]] std::optional<Reception> known_request(const EngineModel& model,
+                                                     const JobRequest& request);
+// That job, or a new one with rows; or a refusal, counted and shown. The request is used up only by
+// a new job.
+[[nodiscard]] Reception receive_job(Change& change, JobId id, JobRequest& request);
+// A job of an engine before this one, received; it has no witnesses when it is lost.
+Job& add_resumed_job(Change& change, Circuit& circuit, ResumedJob& resumed);
+// The received job may start.
+void queue_job(Change& change, Job& job);
+// The received job never was.
+void refuse_received_job(Change& change, Job& job, const std::string& why);
+// Counts and shows a refusal of what never became a job.
+void refuse(Change& change, JobId id, JobRequest& request, const Refusal& refusal);
+
+// Why the job would be refused whatever its witnesses are; nothing when it would be looked at.
+// Counts nothing.
 [[nodiscard]] std::optional<Refusal> expected_refusal(const EngineModel& model,
-                                                      std::string_view circuit);
+                                                      const JobRequest& request);
 // That refusal, counted and shown: of a job whose witnesses need not be taken in.
 [[nodiscard]] std::optional<Refusal> refuse_in_advance(Change& change, JobId id,
                                                        JobRequest& request);
@@ -55,11 +72,14 @@ struct PartitionEnd {
   std::optional<Error> error;               // when not
 };
 Job* finish_partition(Change& change, Partition& partition, PartitionEnd end);
+// The one terminal transition of a job. Requires: all its partitions are final.
+void finish_job(Change& change, Job& job);
 // The end of an assembly.
 void finish_assembly(Change& change, Job& job, std::shared_ptr<const std::string> result);
 
 // Stops a job that is not final: partitions in nobody's hands end at once, the others as soon as
-// their stage looks at Job::cancelled. The first cause stays. No effect on a final job.
+// their stage looks at Job::cancelled. The first cause stays. No effect on a job that is final or
+// ending.
 void stop_job(Change& change, Job& job, Failure cause);
 
 }  // namespace vitrine::engine

@@ -4,6 +4,7 @@
 
 #include <boost/system/result.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -31,7 +32,9 @@ enum class RefusalReason {
   kQueueFull,
   kStatusCapacity,
   kImpossible,  // more memory than the budget
-  kDraining
+  kDraining,
+  kConflict,  // its request id is that of a different job; nothing is counted
+  kStorage    // it cannot be made durable
 };
 
 struct Refusal {
@@ -39,6 +42,15 @@ struct Refusal {
   std::string text;
 };
 
+// The job that stands for a request.
+struct Acceptance {
+  JobId job = 0;
+  enum class Novelty { kNew, kKnown } novelty = Novelty::kNew;
+  // To be settled before anybody is told of it; null when there is nothing to wait for.
+  std::shared_ptr<const StoreAnswer> store_answer;
+};
+
+using Reception = boost::system::result<Acceptance, Refusal>;
 using Submission = boost::system::result<JobId, Refusal>;
 
 // Required by boost::system::result for value() on a refusal.

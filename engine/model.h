@@ -21,12 +21,15 @@
 #include "engine/job_table.h"
 #include "engine/memory_budget.h"
 #include "engine/proving_key_cache.h"
+#include "engine/request_index.h"
 #include "engine/scheduler.h"
 #include "engine/thread_step.h"
 #include "shm/segment_plan_writer.h"
 #include "shm/words.h"
 
 namespace vitrine::engine {
+
+class JobStore;
 
 // Something that proves. Its kernels run for one partition at a time.
 struct Device {
@@ -101,6 +104,9 @@ struct EngineModel {
   ErrorLog errors;
 
   JobTable jobs;
+  RequestIndex requests;
+  JobStore* store = nullptr;            // null: jobs are in memory only
+  std::string store_fault;              // that the engine is degraded for
   StageCounts stages{};                 // partitions that are not final, by stage
   std::deque<Partition*> granted;       // bytes reserved, synthesis not yet begun
   std::deque<Partition*> device_queue;  // synthesized, oldest first
@@ -116,6 +122,7 @@ struct EngineModel {
   DegradedReasons degraded;
   bool paused = false;
   bool hurried = false;   // running jobs are not waited for
+  bool is_over = false;   // drained: nobody waits for a job any more
   bool stopping = false;  // threads end as soon as they have nothing in hand
   std::uint64_t backend_fallbacks = 0;
   std::uint64_t recycled_rows = 0;

@@ -107,6 +107,9 @@ void Publisher::job_admitted(const Job& job) noexcept {
 void Publisher::job_finished(const Job& job) noexcept {
   publish(job);
   if (job.state == shm::JobState::kDone) return append(job, EventType::kFinish);
+  if (job.state == shm::JobState::kRefused) {
+    return append(job, EventType::kRefuse, job.partition_count());
+  }
   const auto cause = static_cast<std::uint64_t>(failure_class_of(job.failure->error_class));
   append(job, job.state == shm::JobState::kCancelled ? EventType::kCancel : EventType::kFail,
          cause);

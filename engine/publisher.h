@@ -27,6 +27,7 @@ class Publisher {
   void job_refused(JobId id, std::uint32_t partitions) noexcept;
   // The same with a row to show it in.
   void job_refused(const Job& job, std::uint32_t partitions) noexcept;
+  void job_queued(const Job& job) noexcept { publish(job); }
   void job_considered(const Job& job) noexcept;
   void job_waits(const Job& job) noexcept;
   void job_admitted(const Job& job) noexcept;

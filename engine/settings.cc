@@ -151,6 +151,10 @@ Broken read_log_format(Configuration& configuration, std::string_view text) {
   return read_one_of(configuration.log_format, text, {"text", "json"});
 }
 
+Broken read_durability(Configuration& configuration, std::string_view text) {
+  return read_one_of(configuration.durability, text, {"disk", "none"});
+}
+
 Broken read_backend(Configuration& configuration, std::string_view text) {
   for (const shm::Backend backend :
        {shm::Backend::kAuto, shm::Backend::kCpu, shm::Backend::kCuda}) {
@@ -265,6 +269,16 @@ constexpr Setting kSettings[] = {
     {"upload_limit", "SIZE", "bytes of one request",
      set_limit<&Configuration::upload_limit_bytes>,
      show_size<&Configuration::upload_limit_bytes>},
+    {"durability", "WORD", "disk: jobs outlive the engine; none: they are in memory only",
+     read_durability, show_text<&Configuration::durability>},
+    {"job_store", "PATH", "database of the jobs, private to the engine",
+     set_path<&Configuration::job_store>, show_path<&Configuration::job_store>},
+    {"result_retention", "DURATION", "time that a job and its result are kept after its end",
+     set_duration<&Configuration::result_retention_ns>,
+     show_duration<&Configuration::result_retention_ns>},
+    {"result_limit", "SIZE", "bytes of results kept at once; the oldest go first",
+     set_limit<&Configuration::result_limit_bytes>,
+     show_size<&Configuration::result_limit_bytes>},
     {"log_level", "WORD", "trace, debug, info, warn, error or off",
      read_log_level, show_text<&Configuration::log_level>},
     {"log_format", "WORD", "text or json", read_log_format, show_text<&Configuration::log_format>},

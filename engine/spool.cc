@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdlib>
+#include <charconv>
 #include <cstring>
+#include <optional>
 
 #include "engine/quantities.h"
 
@@ -17,6 +19,16 @@ constexpr const char* kSuffix = ".wtns";
 
 std::string shown(const std::filesystem::path& folder) {
   return "spool_directory " + folder.string();
+}
+
+// Of NUMBER.wtns, in whatever folder.
+std::optional<std::uint64_t> number_of(const std::filesystem::path& path) {
+  const std::string digits = path.stem().string();
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool is_number = error == std::errc() && end == digits.data() + digits.size();
+  if (!is_number || path.extension() != kSuffix) return std::nullopt;
+  return number;
 }
 
 StartFailure folder_error(const std::filesystem::path& folder, const std::string& rule) {
@@ -39,10 +51,41 @@ StartResult<std::unique_ptr<Spool>> Spool::open(const std::filesystem::path& fol
   if (::chmod(folder.c_str(), 0700) != 0) return folder_error(folder, std::strerror(errno));
   auto lock = shm::OwnerLock::take(folder / "lock", shm::Owned::kSpool, shown(folder));
   if (!lock) return start_failure_of(lock.error());
+  std::unique_ptr<Spool> spool(new Spool(folder, std::move(*lock), limit_bytes));
   for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
-    if (entry.path().extension() == kSuffix) std::filesystem::remove(entry.path(), problem);
+    const auto number = number_of(entry.path());
+    if (number) spool->created_ = std::max(spool->created_.load(), *number + 1);
   }
-  return std::unique_ptr<Spool>(new Spool(folder, std::move(*lock), limit_bytes));
+  return spool;
+}
+
+Result<WitnessFile> Spool::take_back(const std::string& name, std::uint64_t bytes) {
+  const std::filesystem::path path = folder_ / name;
+  if (!number_of(name) || name.find('/') != std::string::npos) {
+    return bad_input("has no name of a file of the spool");
+  }
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) != 0) return bad_input("is not in the spool any more");
+  if (!S_ISREG(found.st_mode) || static_cast<std::uint64_t>(found.st_size) != bytes) {
+    return bad_input("has " + std::to_string(found.st_size) + " bytes in the spool, not " +
+                     std::to_string(bytes));
+  }
+  auto file = std::make_unique<SpoolFile>(*this, path, shm::FileDescriptor());
+  file->bytes_ = bytes;
+  file->end_as(WitnessCopy::End::kKept);
+  used_bytes_.fetch_add(bytes);
+  taken_back_.insert(name);
+  return SpoolFile::finish(std::move(file));
+}
+
+void Spool::remove_orphans() {
+  std::error_code problem;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, problem)) {
+    const bool is_orphan = entry.path().extension() == kSuffix &&
+                           !taken_back_.contains(entry.path().filename().string());
+    if (is_orphan) std::filesystem::remove(entry.path(), problem);
+  }
+  taken_back_.clear();
 }
 
 Result<std::unique_ptr<SpoolFile>> Spool::create() {
@@ -57,7 +100,7 @@ Result<std::unique_ptr<SpoolFile>> Spool::create() {
 
 SpoolFile::~SpoolFile() {
   std::error_code ignored;
-  std::filesystem::remove(path_, ignored);
+  if (end_ == End::kRemoved) std::filesystem::remove(path_, ignored);
   spool_.used_bytes_.fetch_sub(bytes_);
 }
 
@@ -82,24 +125,9 @@ Result<void> SpoolFile::append(std::span<const char> bytes) {
 WitnessFile SpoolFile::finish(std::unique_ptr<SpoolFile> file) {
   file->file_ = shm::FileDescriptor();
   WitnessFile finished{file->path_, nullptr};
+  finished.bytes = file->bytes_;
   finished.copy = std::shared_ptr<const SpoolFile>(std::move(file));
   return finished;
-}
-
-std::filesystem::path default_spool_directory(const std::string& instance) {
-  if (const char* state = std::getenv("STATE_DIRECTORY"); state != nullptr && *state != '\0') {
-    const std::string folders(state);
-    return std::filesystem::path(folders.substr(0, folders.find(':'))) / "spool";
-  }
-  std::filesystem::path home;
-  if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state != '\0') {
-    home = state;
-  } else if (const char* user = std::getenv("HOME"); user != nullptr && *user != '\0') {
-    home = std::filesystem::path(user) / ".local/state";
-  } else {
-    home = "/var/lib";
-  }
-  return home / "vitrine" / instance / "spool";
 }
 
 }  // namespace vitrine::engine

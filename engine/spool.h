@@ -6,7 +6,8 @@
 //
 // Threads: any. The spool outlives its files.
 //
-// Crash: files stay behind; the next engine of the instance removes them when it opens the spool.
+// Crash: files stay behind; the next engine of the instance takes those of unfinished jobs back and
+// removes the others.
 //
 // Why: a witness is a secret, and may be larger than what one wants in memory while it waits.
 #pragma once
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 
@@ -30,12 +32,17 @@ class SpoolFile;
 
 class Spool {
  public:
-  // Makes the folder if need be, takes it and empties it. kInUse: a live engine has it; kUsage: it
-  // is not this user's alone.
+  // Makes the folder if need be and takes it. kInUse: a live engine has it; kUsage: it is not this
+  // user's alone.
   [[nodiscard]] static StartResult<std::unique_ptr<Spool>> open(const std::filesystem::path& folder,
                                                                 std::uint64_t limit_bytes);
 
   [[nodiscard]] Result<std::unique_ptr<SpoolFile>> create();
+  // A file of an engine before this one, by its name here, of exactly that many bytes. It is kept
+  // until it is told otherwise.
+  [[nodiscard]] Result<WitnessFile> take_back(const std::string& name, std::uint64_t bytes);
+  // Removes what is left of engines before this one; before anything is created.
+  void remove_orphans();
   [[nodiscard]] std::uint64_t used_bytes() const { return used_bytes_.load(); }
 
  private:
@@ -47,18 +54,20 @@ class Spool {
   shm::OwnerLock lock_;
   std::uint64_t limit_bytes_;
   std::atomic<std::uint64_t> used_bytes_{0};
-  std::atomic<std::uint64_t> created_{0};
+  std::atomic<std::uint64_t> created_{0};  // more than every number that is there
+  std::set<std::string> taken_back_;       // until the orphans are removed
 };
 
-// Removed, and its bytes free again, when it goes away.
-class SpoolFile {
+// Removed, and its bytes free again, when it goes away, unless it is to be kept.
+class SpoolFile final : public WitnessCopy {
  public:
   SpoolFile(Spool& spool, std::filesystem::path path, shm::FileDescriptor file)
       : spool_(spool), path_(std::move(path)), file_(std::move(file)) {}
   SpoolFile(const SpoolFile&) = delete;
   SpoolFile& operator=(const SpoolFile&) = delete;
-  ~SpoolFile();
+  ~SpoolFile() override;
 
+  void end_as(End end) const noexcept override { end_ = end; }
   // kOutOfMemory when the spool's limit or the file system is full; clients read the text, so it
   // names no file.
   [[nodiscard]] Result<void> append(std::span<const char> bytes);
@@ -70,10 +79,10 @@ class SpoolFile {
   Spool& spool_;
   std::filesystem::path path_;
   shm::FileDescriptor file_;
-  std::uint64_t bytes_ = 0;
-};
+  friend class Spool;
 
-// $STATE_DIRECTORY/spool, else $XDG_STATE_HOME (or ~/.local/state)/vitrine/INSTANCE/spool.
-[[nodiscard]] std::filesystem::path default_spool_directory(const std::string& instance);
+  std::uint64_t bytes_ = 0;
+  mutable std::atomic<End> end_{End::kRemoved};
+};
 
 }  // namespace vitrine::engine

@@ -16,6 +16,7 @@
 #include "engine/configuration_sources.h"
 #include "engine/engine.h"
 #include "engine/exit_codes.h"
+#include "engine/job_store.h"
 #include "engine/last_words.h"
 #include "engine/log_journal.h"
 #include "engine/program_arguments.h"
@@ -24,6 +25,7 @@
 #include "engine/runtime_folder.h"
 #include "engine/service_notification.h"
 #include "engine/simulation.h"
+#include "engine/state_folder.h"
 #include "engine/vitrined_options.h"
 #include "shm/owner_lock_writer.h"
 #include "shm/paths.h"
@@ -73,6 +75,7 @@ class Daemon {
     options.journal = &journal_;
     options.api_socket = configuration_.socket;
     options.settings = loaded_.in_effect();
+    if (const auto failure = take_up(options)) return report(*failure);
     auto started = Engine::start(std::move(options));
     if (!started) return report(started.error());
     engine_ = std::move(*started);
@@ -110,9 +113,38 @@ class Daemon {
     auto spool = Spool::open(configuration_.spool_directory, configuration_.spool_limit_bytes);
     if (!spool) return spool.error();
     spool_ = std::move(*spool);
+    if (auto failure = open_store()) return failure;
     auto socket = ApiSocket::listen(configuration_.socket, configuration_.socket_group);
     if (!socket) return socket.error();
     socket_.emplace(std::move(*socket));
+    return std::nullopt;
+  }
+
+  std::optional<StartFailure> open_store() {
+    if (configuration_.durability == "none") return std::nullopt;
+    ResultLimits limits;
+    limits.retention_ns = configuration_.result_retention_ns;
+    limits.bytes = configuration_.result_limit_bytes;
+    auto store = JobStore::open(configuration_.job_store, limits);
+    if (!store) return store.error();
+    store_ = std::move(*store);
+    return std::nullopt;
+  }
+
+  // The last thing before the engine starts, since each job counts one more attempt.
+  std::optional<StartFailure> take_up(EngineOptions& options) {
+    if (!store_) {
+      spool_->remove_orphans();
+      return std::nullopt;
+    }
+    auto resumed = take_up_jobs(*store_, *spool_);
+    if (!resumed) {
+      return StartFailure{
+          StartFailure::Kind::kRuntime,
+          "job_store " + configuration_.job_store.string() + ": " + resumed.error().text};
+    }
+    options.store = store_.get();
+    options.resumed = std::move(*resumed);
     return std::nullopt;
   }
 
@@ -170,6 +202,7 @@ class Daemon {
   std::optional<shm::OwnerLock> instance_lock_;
   std::optional<ApiSocket> socket_;  // until the server has it
   std::unique_ptr<Spool> spool_;     // outlives the witnesses that the engine holds
+  std::unique_ptr<JobStore> store_;  // null when nothing is to be durable
   std::unique_ptr<Engine> engine_;
   std::atomic<bool> drain_requested_{false};
   std::optional<ApiRoutes> routes_;
@@ -197,7 +230,10 @@ void settle_places(Configuration& configuration) {
     configuration.socket = shm::default_socket_path(configuration.instance);
   }
   if (configuration.spool_directory.empty()) {
-    configuration.spool_directory = default_spool_directory(configuration.instance);
+    configuration.spool_directory = state_folder(configuration.instance) / "spool";
+  }
+  if (configuration.job_store.empty()) {
+    configuration.job_store = state_folder(configuration.instance) / "jobs.db";
   }
 }
 
@@ -205,8 +241,8 @@ int simulate_file(const CLI::App& app, const VitrinedOptions& options) {
   const auto load = read_simulated_load(options.simulation());
   if (!load) return report_failure(app, load.error().text, kExitUsage);
   const SimulationResult result = simulate(*load);
-  return finish_with_output(app, options.wants_json() ? simulation_json(*load, result)
-                                                      : simulation_text(*load, result));
+  return finish_with_output(
+      app, options.wants_json() ? simulation_json(*load, result) : simulation_text(*load, result));
 }
 
 int run(int argc, const char* const* argv) {

@@ -3,21 +3,41 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "engine/error.h"
+
 namespace vitrine::engine {
+
+// The engine's own copy of an upload: removed with its last holder, unless it is to outlive the
+// engine.
+class WitnessCopy {
+ public:
+  enum class End { kRemoved, kKept };
+
+  virtual ~WitnessCopy() = default;
+  virtual void end_as(End end) const noexcept = 0;
+};
 
 struct WitnessFile {
   std::filesystem::path path;
-  // The engine's own copy of an upload (spool.h): it is removed with its last holder. Null when
-  // the file is the caller's.
-  std::shared_ptr<const void> copy;
+  std::shared_ptr<const WitnessCopy> copy;  // null when the file is the caller's
   // The client's name of an upload, harmless; empty when it gave none.
   std::string name = {};
+  std::uint64_t bytes = 0;  // of the engine's copy
 };
+
+// Until the engine's copies and their names have reached the disk. Errors name no file: clients
+// read them.
+[[nodiscard]] Result<void> make_durable(std::span<const WitnessFile> witnesses);
+
+// Tells the engine's copy how it is to end.
+void end_as(const WitnessFile& file, WitnessCopy::End end);
 
 // `witness 1 (mine.wtns)`: the partition's number and what the client calls the file, which is
 // never the name of the engine's copy.

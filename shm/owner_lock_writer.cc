@@ -20,7 +20,7 @@ constexpr int kReplacedTriesMax = 8;
 constexpr std::uint64_t kPassingNs = 500'000'000;
 constexpr auto kLookEvery = std::chrono::milliseconds(1);
 constexpr off_t kLineBytes = 16;
-constexpr off_t kFileBytesMax = 4 * kLineBytes;
+constexpr off_t kFileBytesMax = 5 * kLineBytes;
 
 Error system_error(ErrorKind kind, const std::filesystem::path& path, const char* what) {
   return Error{kind, path.string() + ": " + what + ": " + std::strerror(errno)};

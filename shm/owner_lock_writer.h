@@ -22,7 +22,7 @@
 namespace vitrine::shm {
 
 // What an engine has alone; the line of the lock file.
-enum class Owned { kSegment = 0, kInstance = 1, kSocket = 2, kSpool = 3 };
+enum class Owned { kSegment = 0, kInstance = 1, kSocket = 2, kSpool = 3, kJobStore = 4 };
 
 class OwnerLock {
  public:

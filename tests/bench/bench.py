@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures, as ratios side by side in one run: bench.py BIN [shm|prover|watched]... [options].
+"""Measures, as ratios side by side in one run: bench.py BIN [NAME]... [options].
 
+  NAME               shm, prover, watched, budget (all without)
   --json FILE        also write the rows: [{name, value, unit, target, holds, why}]
   --peer NAME=PATH   rapidsnark=its prover program, snarkjs=its command-line script
   --rounds N         interleaved rounds (default 5; the median counts)
@@ -16,11 +17,13 @@ import pathlib
 import platform
 import sys
 
+import budget
 import prover
 import shm
 import watched
 
-BENCHES = {"shm": shm.measure, "prover": prover.measure, "watched": watched.measure}
+BENCHES = {"shm": shm.measure, "prover": prover.measure, "watched": watched.measure,
+           "budget": budget.measure}
 
 
 def parse_arguments():

@@ -130,7 +130,7 @@ def ls_rows(arguments):
     instance = "bench-ls"
     vitrine = arguments.bin / "vitrine"
     daemon = subprocess.Popen([arguments.bin / "vitrined", "--instance", instance, "--circuit",
-                               f"demo={DEMO_KEY}", "--log-level", "warn"])
+                               f"demo={DEMO_KEY}", "--durability", "none", "--log-level", "warn"])
     try:
         deadline = time.monotonic() + READY_SECONDS
         show = [vitrine, "show", "--instance", instance]

@@ -24,7 +24,7 @@ class Engine:
         self.segment = pathlib.Path("/dev/shm/vitrine.bench")
         self.process = subprocess.Popen(
             [self.bin / "vitrined", "--instance", "bench", "--circuit", f"bench={zkey}",
-             "--log-level", "warn"])
+             "--durability", "none", "--log-level", "warn"])
         deadline = time.monotonic() + 30
         show = [self.bin / "vitrine", "show", "--instance", "bench"]
         while subprocess.run(show, capture_output=True, check=False).returncode != 0:

@@ -302,7 +302,7 @@ TEST_CASE("cancel works while a partition is in any stage, and gives everything 
     const JobStatus status = fixture.final_status(id);
     CHECK(status.record.state == JobState::kCancelled);
     CHECK(status.record.failure_class == FailureClass::kCancelled);
-    CHECK(fixture.engine().cancel(id) == CancelOutcome::kAlreadyFinal);
+    CHECK(fixture.engine().cancel(id) == CancelOutcome::kTooLate);
     CHECK(fixture.final_status(fixture.submitted("demo", 1)).record.state == JobState::kDone);
     fixture.check_quiet();
   }

@@ -77,13 +77,33 @@ TEST_CASE("a full spool refuses with the numbers and has room again later") {
   stored(**spool, "1234567890");
 }
 
-TEST_CASE("what a dead engine left in the spool is removed") {
+TEST_CASE("what a dead engine left in the spool is taken back by name and size, or removed") {
   const ScratchFolder scratch;
   std::filesystem::create_directory(scratch / "spool");
-  std::ofstream(scratch / "spool/7.wtns") << "secret";
-  const auto spool = Spool::open(scratch / "spool", 10);
-  REQUIRE(spool.has_value());
-  CHECK(witnesses_in(scratch / "spool") == 0);
+  for (const char* name : {"5.wtns", "7.wtns", "8.wtns"}) {
+    std::ofstream(scratch / "spool" / name) << "secret";
+  }
+  std::filesystem::create_symlink("8.wtns", scratch / "spool/9.wtns");
+  {
+    auto spool = Spool::open(scratch / "spool", 100).value();
+    {
+      const WitnessFile witness = spool->take_back("7.wtns", 6).value();
+      CHECK(spool->used_bytes() == 6);
+    }
+    CHECK(spool->take_back("5.wtns", 5).has_error());
+    for (const char* name : {"6.wtns", "9.wtns", "../spool/5.wtns", "x.wtns", "lock", ""}) {
+      CHECK(spool->take_back(name, 6).has_error());
+    }
+    spool->remove_orphans();
+    CHECK(witnesses_in(scratch / "spool") == 1);
+    CHECK(read_file(scratch / "spool/7.wtns") == "secret");
+    CHECK(stored(*spool, "more").path.filename() == "10.wtns");
+  }
+  auto spool = Spool::open(scratch / "spool", 100).value();
+  const WitnessFile witness = spool->take_back("7.wtns", 6).value();
+  witness.copy->end_as(WitnessCopy::End::kRemoved);
+  spool->remove_orphans();
+  CHECK(std::filesystem::exists(witness.path));
 }
 
 TEST_CASE("a spool that a live engine has is refused, and loses nothing") {
@@ -96,6 +116,22 @@ TEST_CASE("a spool that a live engine has is refused, and loses nothing") {
   CHECK_THAT(second.error().text, Contains((scratch / "spool").string()) &&
                                       Contains("PID " + std::to_string(::getpid())));
   CHECK(std::filesystem::exists(witness.path));
+}
+
+TEST_CASE("a witness that is to be kept outlives its holders") {
+  const ScratchFolder scratch;
+  const auto spool = Spool::open(scratch / "spool", 100).value();
+  std::filesystem::path path;
+  {
+    const WitnessFile witness = stored(*spool, "secret");
+    CHECK(make_durable(std::span(&witness, 1)).has_value());
+    witness.copy->end_as(WitnessCopy::End::kKept);
+    path = witness.path;
+  }
+  CHECK(read_file(path) == "secret");
+  const WitnessFile gone{path, std::make_shared<SpoolFile>(*spool, path, shm::FileDescriptor())};
+  std::filesystem::remove(path);
+  CHECK(make_durable(std::span(&gone, 1)).has_error());
 }
 
 TEST_CASE("a spool that is a link or a file is refused") {

@@ -43,6 +43,8 @@ Site::Site() {
   // The instances of one test have nothing to do with those of others on this host.
   ::unsetenv("RUNTIME_DIRECTORY");
   ::setenv("XDG_RUNTIME_DIR", scratch.path().c_str(), 1);
+  ::unsetenv("STATE_DIRECTORY");
+  ::setenv("XDG_STATE_HOME", scratch.path().c_str(), 1);
 }
 
 std::vector<std::string> Site::arguments(const std::vector<std::string>& more) const {

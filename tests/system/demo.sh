@@ -12,6 +12,8 @@ esac
 data=$(cd "$(dirname "$0")/../data/bn128/demo" && pwd)
 export VITRINE_INSTANCE=demo
 work=$(mktemp -d)
+unset STATE_DIRECTORY
+export XDG_STATE_HOME=$work
 pids=()
 stop() {
   trap - EXIT INT TERM

@@ -162,7 +162,8 @@ class OurEngine(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="vitrine-test-", dir="/dev/shm") as folder:
             folder = pathlib.Path(folder)
             (folder / "empty.toml").touch()
-            environment = dict(os.environ, XDG_RUNTIME_DIR=str(folder))
+            environment = dict(os.environ, XDG_RUNTIME_DIR=str(folder),
+                               XDG_STATE_HOME=str(folder))
             flags = ["--instance", "ours", "--segment", folder / "ours.segment"]
             engine = subprocess.Popen(
                 [BUILD / "bin/vitrined", "--config", folder / "empty.toml", *flags, "--socket",

@@ -25,7 +25,8 @@ ProgramRun with_engine(const SharedScratchFolder& scratch, const std::string& sc
            "; trap 'kill -KILL $pid' EXIT; for i in {1..400}; do $vitrine check --ready --segment "
            "$segment >/dev/null 2>&1 && break; sleep 0.05; done; " +
            script},
-      {"XDG_RUNTIME_DIR=" + scratch.path().string(), "RUNTIME_DIRECTORY=", "LC_ALL=C"});
+      {"XDG_RUNTIME_DIR=" + scratch.path().string(), "RUNTIME_DIRECTORY=", "STATE_DIRECTORY=",
+       "XDG_STATE_HOME=" + scratch.path().string(), "LC_ALL=C"});
 }
 
 }  // namespace
