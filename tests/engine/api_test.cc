@@ -94,6 +94,10 @@ TEST_CASE("what is not understood is refused by name") {
   CHECK(post("/v1/jobs?circuit=absent").status == 404);
   CHECK_THAT(detail_of(post("/v1/jobs?circuit=demo&priority=soon")), Contains("priority"));
   CHECK_THAT(detail_of(post("/v1/jobs?circuit=demo&deadline=soon")), Contains("deadline"));
+  CHECK_THAT(detail_of(post("/v1/jobs?circuit=demo&deadline=5s&cancel_at_deadline=yes")),
+             Contains("cancel_at_deadline: expected true or false"));
+  CHECK_THAT(detail_of(post("/v1/jobs?circuit=demo&cancel_at_deadline=true")),
+             Contains("there is no deadline"));
   CHECK(client.post_form("/v1/jobs?circuit=demo", {w}, "file").status == 400);
   CHECK(client.send("POST", "/v1/jobs?circuit=demo", "text/plain", w).status == 415);
   CHECK(client.send("POST", "/v1/jobs?circuit=demo", "", "").status == 400);
@@ -301,6 +305,15 @@ TEST_CASE("a witness that is wrong gives 422 and the reason, and leaves no file 
   CHECK(answer.status == 422);
   CHECK_THAT(detail_of(answer), Contains("wtns"));
   api.await_empty_spool();
+}
+
+TEST_CASE("a job that is to end at its deadline does, and says so") {
+  ApiFixture api;
+  CHECK(api.client().send("POST", "/v1/pause", "", "").status == 202);
+  const ApiAnswer answer = api.client().post_form(
+      "/v1/prove?circuit=demo&deadline=50ms&cancel_at_deadline=true", {witness(1)});
+  CHECK(answer.status == 500);
+  CHECK_THAT(answer.body, Contains("the deadline, 50ms after it was submitted, has passed"));
 }
 
 TEST_CASE("pause, resume and drain are asked for by POST") {
