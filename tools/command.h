@@ -65,5 +65,8 @@ Command diff_command();
 Command submit_command();
 Command wait_command();
 Command cancel_command();
+Command pause_command();
+Command resume_command();
+Command drain_command();
 
 }  // namespace vitrine::tools

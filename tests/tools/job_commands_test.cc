@@ -157,6 +157,28 @@ TEST_CASE("a cancelled job ends in 6, one that is still running at the time-out 
   CHECK(json.error.empty());
 }
 
+TEST_CASE("an operator pauses, resumes and drains an engine", "[engine]") {
+  const RunningEngine engine;
+  const ProgramRun paused = engine.vitrine({"pause"});
+  INFO(paused.error);
+  CHECK(paused.exit_code == 0);
+  CHECK(paused.output == "paused: nothing more starts until 'vitrine resume'\n");
+  const std::string id = engine.submit(1);
+  const ProgramRun why = engine.vitrine({"why", id});
+  CHECK(why.output.find("waits for paused") != std::string::npos);
+  CHECK(why.output.find("engine: paused by its operator") != std::string::npos);
+  CHECK(engine.vitrine({"wait", id, "--timeout", "0s"}).exit_code == 7);
+  CHECK(engine.vitrine({"resume", "--json"}).output == "{\"accepted\":\"resume\"}\n");
+  CHECK(engine.vitrine({"wait", id}).exit_code == 0);
+  CHECK(engine.vitrine({"drain"}).exit_code == 0);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (engine.vitrine({"show"}).exit_code != 4) {
+    REQUIRE(std::chrono::steady_clock::now() < end);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  CHECK(engine.vitrine({"pause"}).exit_code == 3);
+}
+
 TEST_CASE("bad work is told apart: unknown circuit 2, bad witness 1, unknown job 9", "[engine]") {
   const RunningEngine engine;
   const std::string noise = file_in(engine.folder(), "noise.wtns", std::string(1 << 21, 'x'));

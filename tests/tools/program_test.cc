@@ -229,7 +229,7 @@ TEST_CASE("help and version go to standard output", "[program]") {
 TEST_CASE("help names the exit codes of a command and the programs of their own", "[program]") {
   for (const std::string command :
        {"ls", "show", "jobs", "workers", "memory", "events", "check", "doctor", "report", "schema",
-        "gc", "submit", "wait", "cancel"}) {
+        "gc", "submit", "wait", "cancel", "pause", "resume", "drain"}) {
     INFO(command);
     CHECK(run_vitrine({command, "--help"}).output.find("Exit codes: 0 ") != std::string::npos);
   }
