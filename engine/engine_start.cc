@@ -138,7 +138,10 @@ StartResult<Publication> publish_segment(const EngineOptions& options) {
   if (!group) return group.error();
   segment.group = *group;
   auto named = shm::SegmentWriter::publish_named(segment);
-  if (named) return Publication{std::move(*named), {}};
+  if (named) {
+    std::string obstacle = named->reader_obstacle();
+    return Publication{std::move(*named), std::move(obstacle)};
+  }
   if (named.error().kind == shm::ErrorKind::kInUse) return start_failure_of(named.error());
   return Publication{shm::SegmentWriter::in_private_memory(segment),
                      "the status is not shared: " + named.error().text};

@@ -44,7 +44,7 @@ void Heartbeat::run() {
 void Heartbeat::sample() {
   const std::uint64_t resident = resident_bytes();
   const bool is_name_lost = state_.writer().is_name_lost();
-  const bool is_damaged = state_.writer().is_damaged();
+  const bool is_damaged = state_.is_segment_damaged();
   state_.change([&](Change& change) {
     change.model().process_resident_bytes = resident;
     if (is_name_lost) change.degrade(kNameLost);

@@ -2,19 +2,17 @@
 #include "engine/program_arguments.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "engine/exit_codes.h"
 #include "engine/program_output.h"
+#include "shm/paths.h"
 
 namespace vitrine::engine {
 namespace {
 
 std::string check_instance(const std::string& name) {
-  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyz0123456789_-";
-  const bool valid =
-      !name.empty() && name.size() <= 32 && name.find_first_not_of(kAllowed) == std::string::npos;
-  return valid ? std::string() : "'" + name + "' is not 1 to 32 characters of a-z, 0-9, _ and -";
+  if (shm::is_instance_name(name)) return {};
+  return "'" + name + "' is not 1 to 32 characters of a-z, 0-9, _ and -, not first a -";
 }
 
 }  // namespace

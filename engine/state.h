@@ -110,6 +110,7 @@ class EngineState {
   [[nodiscard]] bool await_alarm();
 
   [[nodiscard]] shm::SegmentWriter& writer() { return writer_; }
+  bool is_segment_damaged() { return writer_.is_damaged() || writer_.are_rows_damaged(mutex_); }
   // Like SegmentWriter::publish_again, for the thread that beats.
   shm::Result<void> publish_again() { return writer_.publish_again(mutex_); }
 

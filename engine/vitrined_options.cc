@@ -19,7 +19,7 @@ std::string flag_name(std::string_view setting) {
 
 std::string check_instance_name(const std::string& name) {
   if (shm::is_instance_name(name)) return {};
-  return "'" + name + "' is not 1 to 32 characters of a-z, 0-9, _ and -";
+  return "'" + name + "' is not 1 to 32 characters of a-z, 0-9, _ and -, not first a -";
 }
 
 }  // namespace

@@ -28,7 +28,11 @@ struct Arguments {
 
 std::string check_instance(const std::string& name) {
   if (shm::is_instance_name(name)) return {};
-  return "'" + name + "' is not 1 to 32 characters of a-z, 0-9, _ and -";
+  return "'" + name + "' is not 1 to 32 characters of a-z, 0-9, _ and -, not first a -";
+}
+
+std::string check_not_empty(const std::string& text) {
+  return text.empty() ? "'' is not a path: it is empty" : "";
 }
 
 void describe(CLI::App& app, Arguments& arguments) {
@@ -38,7 +42,8 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->check(check_instance);
   app.add_option("--segment", arguments.segment,
                  "path of the segment; the instance is not searched")
-      ->envname("VITRINE_SEGMENT");
+      ->envname("VITRINE_SEGMENT")
+      ->check(check_not_empty);
   app.add_option("--owner", arguments.owner,
                  "also trust segments of this user, by name or uid, where others can write");
   app.add_flag("--any-filesystem", arguments.any_filesystem,

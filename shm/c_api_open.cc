@@ -48,7 +48,7 @@ bool OptionCheck::read_names(SegmentOptions& out) {
   const std::string_view instance = given_text(options_.instance);
   out.instance = instance.empty() ? "main" : instance;
   if (!is_instance_name(out.instance)) {
-    return refuse("instance " + out.instance + ": not of the form [a-z0-9_-]{1,32}");
+    return refuse("instance " + out.instance + ": not of the form [a-z0-9_][a-z0-9_-]{0,31}");
   }
   out.engine_version = given_text(options_.engine_version);
   out.api_socket_path = given_text(options_.api_socket_path);
@@ -185,6 +185,8 @@ int open_writer(const vitrine_options* given, vitrine_writer*& out, std::string&
     code = code_of(segment.error().kind);
     writer->error = error = segment.error().text;
     segment = SegmentWriter::in_private_memory(request.segment);
+  } else {
+    writer->error = error = segment->reader_obstacle();
   }
   writer->ledger =
       std::make_unique<JobLedger>(std::move(*segment), request.segment, std::move(request.stages));

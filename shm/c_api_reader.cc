@@ -59,7 +59,7 @@ int make_reader(const vitrine_target* given, vitrine_reader*& out, std::string& 
   const std::string_view instance = given_text(wanted.instance);
   if (!instance.empty()) target.instance = instance;
   if (!is_instance_name(target.instance)) {
-    error = "instance " + target.instance + ": not of the form [a-z0-9_-]{1,32}";
+    error = "instance " + target.instance + ": not of the form [a-z0-9_][a-z0-9_-]{0,31}";
     return VITRINE_BAD_ARGUMENT;
   }
   if (!given_text(wanted.path).empty()) target.path = given_text(wanted.path);

@@ -67,7 +67,8 @@ LedgerResult<void> JobLedger::beat() {
     open.rows.append(history_of(open));
     return {};
   }).value();
-  if (!writer_.is_name_lost() && !writer_.is_damaged()) return {};
+  const bool is_sound = !writer_.is_name_lost() && !writer_.is_damaged();
+  if (is_sound && !writer_.are_rows_damaged(mutex_)) return {};
   const Result<void> again = writer_.publish_again(mutex_);
   if (!again) return LedgerError{LedgerCode::kSystem, again.error().text};
   return {};

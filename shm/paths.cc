@@ -37,9 +37,11 @@ std::vector<std::string> runtime_directories() {
 
 bool is_instance_name(std::string_view name) {
   constexpr std::size_t kLengthMax = 32;
-  return !name.empty() && name.size() <= kLengthMax && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  });
+  const bool is_flag = name.starts_with('-');
+  return !name.empty() && !is_flag && name.size() <= kLengthMax &&
+         std::ranges::all_of(name, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+         });
 }
 
 fs::path segment_path_in(const fs::path& directory, std::string_view instance) {

@@ -22,7 +22,7 @@ struct SegmentPlaces {
   std::vector<std::filesystem::path> directories = {"/run/vitrine", "/dev/shm"};
 };
 
-// True for [a-z0-9_-]{1,32}.
+// True for [a-z0-9_][a-z0-9_-]{0,31}: one that begins with a dash would read as a flag.
 bool is_instance_name(std::string_view name);
 
 // The segment of `instance` in `directory`. Requires is_instance_name(instance).

@@ -3,21 +3,19 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
-#include <vector>
 
+#include "shm/dead_segments_writer.h"
 #include "shm/incarnation.h"
 #include "shm/layout.h"
 #include "shm/paths.h"
 
 namespace vitrine::shm {
 namespace {
-
-constexpr std::size_t kDeadKept = 3;
 
 Error refuse(ErrorKind kind, const std::filesystem::path& path, const std::string& rule) {
   return Error{kind, path.string() + ": " + rule};
@@ -36,28 +34,6 @@ bool is_locked(int file) {
   return ::fcntl(file, F_OFD_GETLK, &whole_file) == 0 && whole_file.l_type != F_UNLCK;
 }
 
-// Whether `name` is what dead_path_of makes of `path` for some incarnation.
-bool is_dead_name(const std::filesystem::path& name, const std::filesystem::path& path) {
-  const std::string stem = name.stem().string();
-  if (stem.size() <= kIncarnationDigits) return false;
-  const std::string digits = stem.substr(stem.size() - kIncarnationDigits);
-  return digits.find_first_not_of("0123456789abcdef") == std::string::npos &&
-         dead_path_of(path, digits) == name;
-}
-
-void remove_old_dead(const std::filesystem::path& path) {
-  std::vector<std::pair<std::filesystem::file_time_type, std::filesystem::path>> dead;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(path.parent_path(), ignored)) {
-    if (!is_dead_name(entry.path(), path)) continue;
-    dead.emplace_back(entry.last_write_time(ignored), entry.path());
-  }
-  std::sort(dead.rbegin(), dead.rend());
-  for (std::size_t i = kDeadKept; i < dead.size(); ++i) {
-    std::filesystem::remove(dead[i].second, ignored);
-  }
-}
-
 // Why the name cannot even be looked at; `errno` says what open() said.
 Error open_error(const std::filesystem::path& path) {
   const int code = errno;
@@ -73,7 +49,7 @@ Error open_error(const std::filesystem::path& path) {
                 std::string("cannot be opened: ") + std::strerror(code));
 }
 
-// What is at a name that an engine wants; `incarnation` is set when it is a segment.
+// What is at a name that an engine wants: a segment, whose incarnation it has, or an empty file.
 struct Predecessor {
   bool is_there = false;
   std::optional<Incarnation> incarnation;
@@ -118,13 +94,16 @@ Result<void> check_predecessor(const std::filesystem::path& path) {
 Result<void> retire_predecessor(const std::filesystem::path& path) {
   const Result<Predecessor> found = examine(path);
   if (!found) return found.error();
-  const Incarnation incarnation = found->incarnation.value_or(new_incarnation());
-  if (found->is_there &&
-      ::rename(path.c_str(), dead_path_of(path, incarnation_text(incarnation)).c_str()) != 0) {
-    return system_error(path, "the dead segment cannot be renamed");
+  if (found->incarnation) {
+    const auto dead = dead_path_of(path, incarnation_text(*found->incarnation));
+    if (::rename(path.c_str(), dead.c_str()) != 0) {
+      return system_error(path, "the dead segment cannot be renamed");
+    }
+  } else if (found->is_there && ::unlink(path.c_str()) != 0) {
+    return system_error(path, "the empty file in its place cannot be removed");
   }
   // Also when there was none to retire: a start that was killed right here left one too many.
-  remove_old_dead(path);
+  remove_old_dead_segments(path);
   return {};
 }
 

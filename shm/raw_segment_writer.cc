@@ -101,6 +101,15 @@ void RawSegmentWriter::beat(std::uint64_t engine_ns) {
   MappedMemory::store(hot.heartbeat.count, ++state_->beats, std::memory_order_release);
 }
 
+void RawSegmentWriter::close() {
+  std::uint64_t& life = state_->hot->life.life;
+  const auto word = MappedMemory::load(life, std::memory_order_relaxed) & 0xFFFFFFFF;
+  if (word == static_cast<std::uint64_t>(EngineLife::kClosed)) return;
+  // Pairs with the reader's load(acquire): what was played before is seen with it.
+  MappedMemory::store(life, static_cast<std::uint64_t>(EngineLife::kClosed),
+                      std::memory_order_release);
+}
+
 Result<void> RawSegmentWriter::link() {
   return link_to_name(state_->file, state_->path, {kMode, {}});
 }

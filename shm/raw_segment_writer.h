@@ -34,6 +34,8 @@ class RawSegmentWriter {
   std::byte* bytes() const;
   // One heartbeat; `engine_ns` is the time on the recorded engine's clock that is now.
   void beat(std::uint64_t engine_ns);
+  // Says that the engine has ended, unless what was played says so.
+  void close();
   // Lets readers find it. Once.
   Result<void> link();
   // Removes the name and the lock file. Readers keep their mapping.

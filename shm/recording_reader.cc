@@ -224,8 +224,25 @@ std::span<const std::byte> RecordingReader::image() const {
   return {state_->image.get(), state_->layout.total_bytes()};
 }
 
+std::string RecordingReader::no_frame_note() const {
+  switch (state_->end) {
+    case RecordingEnd::kNotReached:
+      return "before its first frame";
+    case RecordingEnd::kFinished:
+      return "the recorder ended before it could take one";
+    case RecordingEnd::kOpen:
+      return "the recording was not finished";
+    case RecordingEnd::kCut:
+      return "the recording is cut short before the end of its first frame";
+    case RecordingEnd::kDamaged:
+      break;
+  }
+  return state_->fault;
+}
+
 std::string RecordingReader::note() const {
   const RecordedMoment& moment = state_->moment;
+  if (moment.frame == 0) return no_frame_note();
   std::string text =
       "recorded " + rfc3339_ms(moment.taken_unix_ns) + ", frame " + std::to_string(moment.frame);
   switch (state_->end) {

@@ -70,6 +70,7 @@ class RecordingReader {
   struct State;
 
   explicit RecordingReader(std::unique_ptr<State> state);
+  std::string no_frame_note() const;
   static Result<RecordingReader> start(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <span>
 
@@ -88,6 +89,15 @@ bool is_head_behind(RingWords<const typename Memory::Word> ring, std::uint64_t h
   if (ring.count < 3 || copy_entry<Memory, Entry>(ring, head + 2).sequence <= head) return false;
   Memory::fence(std::memory_order_acquire);
   return Memory::load(*ring.head, std::memory_order_relaxed) == head;
+}
+
+// Whether an entry only keeps the place of one that was lost: all behind its sequence is zero.
+template <class Entry>
+bool is_lost_entry(const Entry& entry) noexcept {
+  static_assert(sizeof(Entry) % 8 == 0 && sizeof(Entry) > 16);
+  std::uint64_t words[sizeof(Entry) / 8];
+  std::memcpy(words, &entry, sizeof(entry));
+  return std::all_of(words + 2, std::end(words), [](std::uint64_t word) { return word == 0; });
 }
 
 // Copies the entries after `sequence` that belong to transactions up to `commit`.

@@ -35,18 +35,18 @@ bool is_open_to_others(const struct stat& directory, const AttachOptions& option
   return (directory.st_mode & kWritableByOthers) != 0 || !is_trusted(directory.st_uid, options);
 }
 
-bool is_in_memory(const FileDescriptor& file) {
-  struct statfs system {};
-  return ::fstatfs(file.number(), &system) == 0 &&
-         (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
-}
-
 OpenedFile opened(FileDescriptor file, const struct stat& found) {
   return OpenedFile{std::move(file), static_cast<std::uint64_t>(found.st_size), found.st_ino,
                     found.st_dev};
 }
 
 }  // namespace
+
+bool is_in_memory(const FileDescriptor& file) {
+  struct statfs system {};
+  return ::fstatfs(file.number(), &system) == 0 &&
+         (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
+}
 
 Result<OpenedFile> open_segment(const std::filesystem::path& path, const AttachOptions& options) {
   const auto parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");

@@ -37,6 +37,9 @@ struct OpenedFile {
 // owner when others can write its directory. Errors: kAbsent, kUnreadable.
 Result<OpenedFile> open_segment(const std::filesystem::path& path, const AttachOptions& options);
 
+// Whether the file lies in a tmpfs or ramfs, whose pages are memory.
+bool is_in_memory(const FileDescriptor& file);
+
 // Opens a file that will be read, not mapped: regular, of any owner and file system.
 Result<OpenedFile> open_recording(const std::filesystem::path& path);
 

@@ -269,23 +269,33 @@ Result<EventBatch> SegmentReader::events_after(std::uint64_t sequence, std::size
   EventBatch batch;
   batch.last_sequence = sequence;
   const EventRing& ring = state_->copy.events();
-  if (ring.count() == 0) return batch;
+  if (ring.count() == 0 || limit == 0) return batch;
   auto& room = state_->events;
-  room.resize(std::max(room.size(), std::min<std::size_t>(limit, ring.count())));
-  RingRange range;
-  const auto copy_events = [&] {
-    range = ring.copy_after(sequence, state_->copy.load_commit(),
-                            std::span(room).first(std::min<std::size_t>(limit, ring.count())));
-  };
-  if (!guarded(state_->bytes, copy_events)) return state_->lost();
-  if (range.is_damaged) {
-    return Error{ErrorKind::kCorrupt, state_->identity.path.string() +
-                                          ": the event ring holds events out of their order"};
-  }
-  const auto first = room.begin() + static_cast<std::ptrdiff_t>(range.skipped);
-  batch.events.assign(first, first + static_cast<std::ptrdiff_t>(range.count));
-  batch.missed = range.missed;
-  batch.last_sequence = sequence + range.missed + range.count;
+  const std::size_t portion = std::min<std::size_t>(limit, ring.count());
+  room.resize(std::max(room.size(), portion));
+  // Goes on while all that was read is lost; a ring holds no more than its count.
+  std::uint64_t lost = 0;
+  do {
+    RingRange range;
+    const auto copy_events = [&] {
+      range = ring.copy_after(batch.last_sequence, state_->copy.load_commit(),
+                              std::span(room).first(portion));
+    };
+    if (!guarded(state_->bytes, copy_events)) return state_->lost();
+    if (range.is_damaged) {
+      return Error{ErrorKind::kCorrupt, state_->identity.path.string() +
+                                            ": the event ring holds events out of their order"};
+    }
+    const auto good = std::span(room).subspan(range.skipped, range.count);
+    const auto first = std::ranges::find_if_not(good, is_lost_entry<Event>);
+    const auto last = std::find_if(first, good.end(), is_lost_entry<Event>);
+    batch.events.assign(first, last);
+    const auto passed_over = range.missed + static_cast<std::uint64_t>(first - good.begin());
+    batch.missed += passed_over;
+    batch.last_sequence += passed_over + batch.events.size();
+    if (good.empty()) break;
+    lost += good.size();
+  } while (batch.events.empty() && lost < ring.count());
   return batch;
 }
 
@@ -302,7 +312,9 @@ Result<std::vector<HistorySample>> SegmentReader::history() {
                                           ": the history ring holds samples out of their order"};
   }
   const auto first = room.begin() + static_cast<std::ptrdiff_t>(range.skipped);
-  return std::vector<HistorySample>(first, first + static_cast<std::ptrdiff_t>(range.count));
+  std::vector<HistorySample> samples(first, first + static_cast<std::ptrdiff_t>(range.count));
+  std::erase_if(samples, is_lost_entry<HistorySample>);
+  return samples;
 }
 
 Liveness SegmentReader::liveness() const {

@@ -59,8 +59,10 @@ struct SegmentIdentity {
 };
 
 struct EventBatch {
-  std::vector<Event> events;        // by sequence, without a gap
-  std::uint64_t missed = 0;         // events after the one asked for that were overwritten; exact
+  std::vector<Event> events;  // by sequence, without a gap
+  // Events after the one asked for that were overwritten, or lost when somebody damaged the
+  // segment; exact. A batch ends before lost events in its middle: it may be short of the newest.
+  std::uint64_t missed = 0;
   std::uint64_t last_sequence = 0;  // ask for the events after this one next
 };
 

@@ -19,6 +19,7 @@
 #include "shm/protocol.h"
 #include "shm/publication_writer.h"
 #include "shm/ring_protocol.h"
+#include "shm/segment_access.h"
 
 namespace vitrine::shm {
 
@@ -34,6 +35,9 @@ struct SegmentPages {
 
   std::byte* bytes() const { return static_cast<std::byte*>(mapping.get_address()); }
 };
+
+// Rows that are looked at in one go while the state mutex is held: a few microseconds.
+constexpr std::uint32_t kRowsAtOnce = 64;
 
 // A forked child must neither publish nor keep a dead engine's pages alive.
 void keep_from_children(bip::mapped_region& mapping) {
@@ -71,7 +75,8 @@ struct SegmentWriter::State {
   Transaction::Tables tables;
   RingWriter<Event> events;
   RingWriter<HistorySample> history;
-  // What was stored last. Nothing is read back from the segment, which others may have damaged.
+  // What was stored last. Nothing but the entries of the rings is read back from the segment, which
+  // others may have damaged (RingWriter::move_to).
   std::uint64_t commit = 0;
   std::uint64_t beats = 0;
   std::uint64_t life = 0;
@@ -214,6 +219,12 @@ void SegmentWriter::write_last_words(const LastWords& words) noexcept {
 }
 
 bool SegmentWriter::is_shared() const { return state_->pages.file.is_open(); }
+std::string SegmentWriter::reader_obstacle() const {
+  if (!is_shared() || is_in_memory(state_->pages.file)) return {};
+  return path().string() +
+         ": is not in a tmpfs, so readers refuse the segment without --any-filesystem";
+}
+
 const std::filesystem::path& SegmentWriter::path() const { return state_->options.path; }
 std::string SegmentWriter::incarnation() const { return incarnation_text(state_->incarnation); }
 
@@ -233,6 +244,25 @@ bool SegmentWriter::is_damaged() const {
   Header header{};
   return ::pread(pages.file.number(), &header, sizeof(header), 0) != sizeof(header) ||
          std::memcmp(&header, &state_->header, sizeof(header)) != 0;
+}
+
+bool SegmentWriter::are_rows_damaged(std::mutex& state_mutex) const {
+  if (!is_shared()) return false;
+  bool is_intact = true;
+  {
+    const std::lock_guard lock(state_mutex);
+    const std::uint64_t commit = load_commit<MappedMemory>(state_->hot->commit.commit);
+    is_intact =
+        commit == state_->commit && state_->events.is_intact() && state_->history.is_intact();
+  }
+  for_each_table([&]<class Record>() {
+    const auto& table = std::get<TableWriter<Record>>(state_->tables);
+    for (std::uint32_t row = 0; is_intact && row < table.count(); row += kRowsAtOnce) {
+      const std::lock_guard lock(state_mutex);
+      is_intact = table.are_intact(row, kRowsAtOnce);
+    }
+  });
+  return !is_intact;
 }
 
 void SegmentWriter::unlink_name() {

@@ -54,6 +54,9 @@ class SegmentWriter {
   void write_last_words(const LastWords& words) noexcept;
 
   bool is_shared() const;
+  // Why readers refuse the segment all the same, in one line; empty when they do not: its folder is
+  // not in a tmpfs.
+  std::string reader_obstacle() const;
   const std::filesystem::path& path() const;
   std::string incarnation() const;
   // True when the name no longer leads to this segment (a cleaner removed it).
@@ -61,9 +64,13 @@ class SegmentWriter {
   // True when the segment's file was cut or overwritten, as far as its size, its holes and its
   // header tell: readers cannot read it. Stores go on without effect.
   bool is_damaged() const;
+  // True when a commit, a row or a ring is not what was stored last: somebody overwrote it. A row's
+  // head and the stamp of its newest version are looked at, a portion of the rows at a time while
+  // `state_mutex` is held. For once a second, in the thread that beats.
+  bool are_rows_damaged(std::mutex& state_mutex) const;
   // Goes on in a new segment of the same incarnation and content, under the same name; for a name
-  // that was lost, or a file that was damaged. Call it in the thread that beats; `state_mutex` is
-  // held for the copy only. Errors as publish_named's; it may be tried again.
+  // that was lost, or a file or rows that were damaged. Call it in the thread that beats;
+  // `state_mutex` is held for the copy only. Errors as publish_named's; it may be tried again.
   Result<void> publish_again(std::mutex& state_mutex);
   // Removes the name and the lock file, for one-shot programs that end well. Readers keep their
   // mapping.

@@ -20,6 +20,14 @@ std::int64_t Snapshot::age_ns(Instant instant) const {
   return static_cast<std::int64_t>(heartbeat_monotonic_ns - instant.ns + heartbeat_age_ns);
 }
 
+std::uint64_t Snapshot::last_sign_age_ns() const {
+  const std::uint64_t words_ns = last_words.written == 0 ? 0 : last_words.time.ns;
+  if (words_ns <= heartbeat_monotonic_ns) return heartbeat_age_ns;
+  const std::uint64_t after_beat_ns = words_ns - heartbeat_monotonic_ns;
+  // Words of a time that is still to come cannot be believed.
+  return after_beat_ns <= heartbeat_age_ns ? heartbeat_age_ns - after_beat_ns : heartbeat_age_ns;
+}
+
 std::int64_t Snapshot::unix_ns_of(Instant instant) const {
   return static_cast<std::int64_t>(instant.ns +
                                    static_cast<std::uint64_t>(unix_minus_monotonic_ns));

@@ -30,7 +30,9 @@ struct RawRows {
 };
 
 struct Snapshot {
-  bool consistent = false;      // false: each row is its newest, of different commits
+  bool consistent = false;  // false: each row is its newest, of different commits
+  // Not consistent though the commit stood: no writer was too fast, the rows do not fit the commit.
+  bool damaged = false;
   std::uint64_t commit = 0;     // number of the transaction that this is the state after
   std::string incarnation;      // 32 hex digits
   std::uint32_t tries = 0;      // walks over the tables that it took
@@ -83,6 +85,9 @@ struct Snapshot {
   // it to the last beat on the engine's clock, plus time since that beat on the reader's.
   // Negative for an instant to come.
   std::int64_t age_ns(Instant instant) const;
+  // Time from the engine's last sign of life to `taken`: its last beat, or its last words when they
+  // were later. What an engine that is gone had been doing, it did until then.
+  std::uint64_t last_sign_age_ns() const;
   // Wall-clock time of an instant and of this snapshot, in ns since 1970.
   std::int64_t unix_ns_of(Instant instant) const;
   std::int64_t taken_unix_ns() const;

@@ -150,7 +150,8 @@ bool SnapshotCopy::copy_tables(std::uint64_t commit) noexcept {
 }
 
 void SnapshotCopy::run() noexcept {
-  consistent_ = false;
+  consistent_ = damaged_ = false;
+  const std::uint64_t first_commit = load_commit();
   for (tries_ = 1; tries_ <= kTriesMax && !consistent_; ++tries_) {
     commit_ = load_commit();
     const std::optional<std::uint64_t> newest_event = events_.newest_at(commit_);
@@ -160,6 +161,8 @@ void SnapshotCopy::run() noexcept {
   --tries_;
   if (!consistent_) {
     commit_ = load_commit();
+    // Within one commit a row is published once at most, which laps nobody.
+    damaged_ = commit_ == first_commit;
     copy_tables(kAnyCommit);
   }
   copy_hot_lines();
@@ -203,6 +206,7 @@ void SnapshotCopy::copy_last_words() noexcept {
 
 void SnapshotCopy::deliver(Snapshot& snapshot) const {
   snapshot.consistent = consistent_;
+  snapshot.damaged = damaged_;
   snapshot.commit = commit_;
   snapshot.tries = tries_;
   snapshot.busy_rows = busy_rows_;

@@ -104,6 +104,7 @@ class SnapshotCopy {
   std::vector<UnknownTableCopy> unknown_tables_;
 
   bool consistent_ = false;
+  bool damaged_ = false;
   std::uint64_t commit_ = 0;
   std::uint32_t tries_ = 0;
   std::uint32_t busy_rows_ = 0;

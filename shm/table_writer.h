@@ -46,6 +46,23 @@ class TableWriter {
     }
   }
 
+  // Whether of `count` rows from `first` on, as far as they are in use, the segment has the version
+  // that was published last. Requires: no transaction is open.
+  bool are_intact(std::uint32_t first, std::uint32_t count) const noexcept {
+    constexpr auto kRelaxed = std::memory_order_relaxed;
+    const auto* line = reinterpret_cast<const std::uint64_t*>(section_);
+    if (used_ > 0 && MappedMemory::load(line[1], kRelaxed) != used_) return false;
+    for (std::uint32_t row = first; row < used_ && row - first < count; ++row) {
+      const RecordWords<std::uint64_t> words = words_of(row);
+      const std::uint64_t head = MappedMemory::load(*words.head, kRelaxed);
+      const std::uint64_t stamp = rows_[row].identity.stamp;
+      if ((head == 0) != (stamp == 0)) return false;
+      const auto* newest = words.slots + head % kSlots * words.slot_words;
+      if (stamp != 0 && MappedMemory::load(*newest, kRelaxed) != stamp) return false;
+    }
+    return true;
+  }
+
   std::uint32_t count() const { return static_cast<std::uint32_t>(rows_.size()); }
   const Record& row(std::uint32_t row) const {
     assert(row < rows_.size());

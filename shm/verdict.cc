@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shm/verdict.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 
+#include "shm/clock.h"
 #include "shm/time_text.h"
 
 namespace vitrine::shm {
 namespace {
 
+// Whether the number of the process means another one to us, or none: as of an engine in a
+// container. Of another boot or machine nothing can be said.
+bool is_in_other_namespace(const SegmentIdentity& identity) {
+  struct stat own {};
+  return identity.boot_id == boot_id() && ::stat("/proc/self/ns/pid", &own) == 0 &&
+         own.st_ino != identity.pid_namespace_inode;
+}
+
 std::string process_text(const SegmentIdentity& identity) {
-  return "process " + std::to_string(identity.pid) + " on " + identity.host;
+  const std::string text = "process " + std::to_string(identity.pid);
+  return text + (is_in_other_namespace(identity) ? " (of another PID namespace)" : "") + " on " +
+         identity.host;
 }
 
 std::string plural(std::size_t count, const std::string& noun) {
@@ -37,14 +50,17 @@ std::string signal_text(const Snapshot& snapshot) {
 }
 
 // The work in hand that has been in its stage longest; empty when there is none.
-std::string longest_step_text(const Snapshot& snapshot) {
+// Its duration is up to `until_age_ns` before the snapshot.
+std::string longest_step_text(const Snapshot& snapshot, std::uint64_t until_age_ns) {
   const WorkerRecord* oldest = nullptr;
   for (const WorkerRecord& worker : snapshot.rows<WorkerRecord>()) {
     if (worker.state != WorkerState::kProving || !worker.since.is_set()) continue;
     if (oldest == nullptr || worker.since.ns < oldest->since.ns) oldest = &worker;
   }
   if (oldest == nullptr) return "";
-  const std::int64_t age_ns = std::max<std::int64_t>(snapshot.age_ns(oldest->since), 0);
+  const std::int64_t until_now_ns = snapshot.age_ns(oldest->since);
+  const std::int64_t age_ns =
+      std::max<std::int64_t>(until_now_ns - static_cast<std::int64_t>(until_age_ns), 0);
   return "; worker " + std::to_string(oldest->identity.row) + " in " +
          std::string(word(oldest->stage)) + " of job " + std::to_string(oldest->job.value) +
          " for " + duration_text(static_cast<std::uint64_t>(age_ns));
@@ -63,7 +79,7 @@ std::string last_words_text(const LastWords& words) {
 
 Verdict judge_gone(const Evidence& evidence) {
   const Snapshot& snapshot = evidence.snapshot;
-  const std::string when = duration_text(snapshot.heartbeat_age_ns) + " ago";
+  const std::string when = duration_text(snapshot.last_sign_age_ns()) + " ago";
   if (snapshot.life == EngineLife::kClosed) {
     return {VerdictWord::kExited, process_text(evidence.identity) + " exited with code " +
                                       std::to_string(snapshot.exit_code) + ", " + when +
@@ -71,10 +87,10 @@ Verdict judge_gone(const Evidence& evidence) {
   }
   const std::string last_words = last_words_text(snapshot.last_words);
   const std::string end_text = last_words.empty() ? signal_text(snapshot) : last_words;
-  return {VerdictWord::kDead, process_text(evidence.identity) +
-                                  " ended without saying so; last sign of life " + when +
-                                  ", then " + std::string(word(snapshot.life)) + end_text + ", " +
-                                  activity_text(snapshot) + longest_step_text(snapshot)};
+  return {VerdictWord::kDead,
+          process_text(evidence.identity) + " ended without saying so; last sign of life " + when +
+              ", then " + std::string(word(snapshot.life)) + end_text + ", " +
+              activity_text(snapshot) + longest_step_text(snapshot, snapshot.last_sign_age_ns())};
 }
 
 // The thread that has overrun its step's limit by most; null when none has.
@@ -113,7 +129,7 @@ Verdict judge_still(const Evidence& evidence) {
                   std::max(evidence.heartbeat.stood_ns(), evidence.snapshot.heartbeat_age_ns)) +
               ", promised every " +
               std::to_string(evidence.snapshot.heartbeat_interval_ns / 1'000'000) + " ms" +
-              longest_step_text(evidence.snapshot)};
+              longest_step_text(evidence.snapshot, 0)};
 }
 
 Verdict judge_work(const Snapshot& snapshot) {

@@ -111,7 +111,7 @@ typedef struct vitrine_extra_field {
 
 typedef struct vitrine_options {
   size_t size;                    /* sizeof(vitrine_options) */
-  const char* instance;           /* [a-z0-9_-]{1,32}; NULL: "main" */
+  const char* instance;           /* [a-z0-9_][a-z0-9_-]{0,31}; NULL: "main" */
   const char* engine_version;     /* shown beside the instance */
   const char* path;               /* of the segment; NULL: where readers look for the instance */
   const char* api_socket_path;    /* shown; NULL: none */
@@ -129,7 +129,9 @@ typedef struct vitrine_options {
 /* Opens a segment and says life `starting`. `*writer` is a handle also when the code is
  * VITRINE_IN_USE, VITRINE_NO_SHARED_MEMORY or VITRINE_UNREADABLE: the records then go to private
  * memory, and every call works. It is NULL after VITRINE_BAD_ARGUMENT and VITRINE_NO_MEMORY.
- * `error` (may be NULL) receives one line. Enters the kernel, allocates. */
+ * `error` (may be NULL) receives one line, also after VITRINE_OK when the segment is where readers
+ * refuse it unless told otherwise: not in a tmpfs; it is worth a log line. Enters the kernel,
+ * allocates. */
 VITRINE_API int vitrine_open(const vitrine_options* options, vitrine_writer** writer, char* error,
                              size_t error_size);
 /* Says `closed` with this exit code and frees the handle. Work that has not ended stays as it is.
@@ -147,7 +149,8 @@ VITRINE_API size_t vitrine_writer_error(const vitrine_writer* writer, char* out,
 
 /* One heartbeat. The library has no thread: call it at least as often as promised, from a thread
  * that shows that the engine lives. Once a second it also takes a sample of history, and looks
- * whether the segment still has its name; one that was lost is published again (enters the kernel,
+ * whether the segment still has its name and its content; one that was lost or damaged is published
+ * again (enters the kernel,
  * allocates; an error is worth a log line, the next call tries again). */
 VITRINE_API int vitrine_beat(vitrine_writer* writer);
 /* The engine takes work; also the end of `degraded` and `draining`. */

@@ -11,17 +11,24 @@ namespace {
 namespace fs = std::filesystem;
 
 // The names in life and after death under which the instance's segments may lie.
-std::vector<fs::path> possible_boxes(const shm::Target& target) {
-  std::vector<fs::path> paths;
+std::vector<shm::SegmentName> possible_boxes(const shm::Target& target) {
+  std::vector<shm::SegmentName> names;
   for (const fs::path& live :
        shm::segment_candidates(target.instance, target.path, target.places)) {
-    paths.push_back(live);
+    names.push_back({shm::instance_part(live), live, false});
     const fs::path folder = live.has_parent_path() ? live.parent_path() : fs::path(".");
-    for (const shm::SegmentName& name : shm::list_segments({{folder}})) {
-      if (name.named_dead && name.instance == shm::instance_part(live)) paths.push_back(name.path);
+    for (shm::SegmentName& name : shm::list_segments({{folder}})) {
+      const bool is_meant = name.named_dead && name.instance == shm::instance_part(live);
+      if (is_meant) names.push_back(std::move(name));
     }
   }
-  return paths;
+  return names;
+}
+
+// Whether the name in death is the one that this segment's engine would have got.
+bool is_named_rightly(const shm::SegmentName& name, const shm::Observation& observation) {
+  const std::string ending = "." + observation.identity.incarnation + ".dead";
+  return !name.named_dead || name.path.string().ends_with(ending);
 }
 
 std::int64_t last_beat_unix_ns(const shm::Attachment& attachment) {
@@ -34,7 +41,7 @@ Error unreadable(const shm::Error& error) {
   return {is_absent ? ExitCode::kNoInstance : ExitCode::kUnreadable, error.text};
 }
 
-Result<shm::Attachment> attach_file(const shm::Target& target) {
+Result<BlackBox> attach_file(const shm::Target& target) {
   shm::Attachment attachment(target);
   const shm::Observation& observation = attachment.observe();
   if (!observation.snapshot) return unreadable(*observation.error);
@@ -43,30 +50,36 @@ Result<shm::Attachment> attach_file(const shm::Target& target) {
                                             ": its engine lived when it was recorded; 'vitrine "
                                             "show' shows it"};
   }
-  return attachment;
+  return BlackBox{std::move(attachment), {}};
 }
 
 }  // namespace
 
-Result<shm::Attachment> attach_black_box(const shm::Target& target) {
+Result<BlackBox> attach_black_box(const shm::Target& target) {
   if (target.file) return attach_file(target);
   std::optional<shm::Attachment> newest;
   std::optional<shm::Error> problem;
+  std::vector<std::string> passed_over;
   bool is_served = false;
-  for (const fs::path& path : possible_boxes(target)) {
+  for (const shm::SegmentName& name : possible_boxes(target)) {
     shm::Target one = target;
-    one.path = path;
+    one.path = name.path;
     shm::Attachment attachment(one);
     const shm::Observation& observation = attachment.observe();
     if (!observation.snapshot) {
-      if (observation.error->kind != shm::ErrorKind::kAbsent) problem = observation.error;
+      if (observation.error->kind == shm::ErrorKind::kAbsent) continue;
+      problem = observation.error;
+      passed_over.push_back(observation.error->text);
+    } else if (!is_named_rightly(name, observation)) {
+      passed_over.push_back(name.path.string() + ": is the segment of another engine, " +
+                            observation.identity.incarnation);
     } else if (observation.liveness.lock_held) {
       is_served = true;
     } else if (!newest || last_beat_unix_ns(attachment) > last_beat_unix_ns(*newest)) {
       newest = std::move(attachment);
     }
   }
-  if (newest) return std::move(*newest);
+  if (newest) return BlackBox{std::move(*newest), std::move(passed_over)};
   if (problem) return unreadable(*problem);
   if (is_served) {
     return Error{ExitCode::kNoInstance, "instance " + target.instance +
@@ -81,12 +94,16 @@ Result<shm::Attachment> attach_black_box(const shm::Target& target) {
 LastEvents read_last_events(shm::Attachment& attachment, std::uint64_t count) {
   LastEvents last;
   const std::uint64_t newest = attachment.last().snapshot->last_event_sequence;
-  auto read = attachment.reader()->events_after(newest > count ? newest - count : 0, count);
-  if (read) {
-    last.events = std::move(read->events);
-  } else {
-    last.problem = read.error().text;
+  std::uint64_t reached = newest > count ? newest - count : 0;
+  // A batch ends where events were lost.
+  while (last.events.size() < count) {
+    auto read = attachment.reader()->events_after(reached, count - last.events.size());
+    if (!read) last.problem = read.error().text;
+    if (!read || read->events.empty()) break;
+    reached = read->last_sequence;
+    last.events.insert(last.events.end(), read->events.begin(), read->events.end());
   }
+  if (!last.problem.empty()) last.events.clear();
   return last;
 }
 

@@ -14,10 +14,15 @@
 
 namespace vitrine::tools {
 
-// Attached, with a first observation that has a snapshot of an engine that is gone: of the
-// target's file, or of the dead segment whose engine beat last. Errors: kNoInstance when none is
-// dead, also in a recording, kUnreadable when none that may be can be read.
-Result<shm::Attachment> attach_black_box(const shm::Target& target);
+struct BlackBox {
+  shm::Attachment attachment;            // has a first observation with a snapshot
+  std::vector<std::string> passed_over;  // why other files of such names were not taken
+};
+
+// Of an engine that is gone: the target's file, or the dead segment whose engine beat last of
+// those that can be read and trusted. Errors: kNoInstance when none is dead, also in a recording,
+// kUnreadable when none that may be can be read.
+Result<BlackBox> attach_black_box(const shm::Target& target);
 
 // The end of the event ring.
 struct LastEvents {

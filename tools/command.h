@@ -19,8 +19,9 @@ namespace vitrine::tools {
 // Flags that every command has.
 struct CommonFlags {
   std::string instance = "main";
-  bool is_instance_given = false;
-  std::string segment;  // empty: found by the instance's name
+  bool is_instance_given = false;  // by a flag or the environment
+  bool is_engine_flagged = false;  // --instance or --segment was given, not their environment
+  std::string segment;             // empty: found by the instance's name
   shm::AttachOptions attach;
   std::string log_level = "info";
   std::string log_format = "text";

@@ -14,7 +14,7 @@ struct CheckFlags {
   StatusFlags status;
   bool live = false;
   bool ready = false;
-  std::string format = "plain";
+  std::string format;  // empty: plain
 };
 
 HealthQuestion question_of(const CheckFlags& flags) {
@@ -40,6 +40,10 @@ Result<ExitCode> run_check(const CommandContext& context, const CheckFlags& flag
   const HealthQuestion question = question_of(flags);
   if (flags.live && flags.ready) {
     return Error{no_answer(question), "--live and --ready are two questions; ask one"};
+  }
+  if (flags.status.json && !flags.format.empty() && flags.format != "json") {
+    return Error{no_answer(question),
+                 "--json and --format " + flags.format + " are two forms; ask for one"};
   }
   shm::Attachment attachment(target_of(context.flags, flags.status));
   const shm::Observation& observation = attachment.observe_settled();

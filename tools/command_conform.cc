@@ -20,15 +20,9 @@ struct ConformFlags {
 };
 
 Result<ExitCode> run_conform(const CommandContext& context, const ConformFlags& flags) {
-  shm::Target target = target_of(context.flags, {});
-  if (!flags.instance.empty()) {
-    if (!shm::is_instance_name(flags.instance)) {
-      return Error(ExitCode::kUsage, "'" + flags.instance +
-                                         "' is not an instance name: 1 to 32 of a-z, 0-9, _ and -");
-    }
-    target.instance = flags.instance;
-    target.path.reset();
-  }
+  const Result<CommonFlags> common = with_instance(context.flags, flags.instance);
+  if (!common) return common.error();
+  const shm::Target target = target_of(*common, {});
   Conformance conformance(target);
   if (!conformance.begin()) {
     const shm::Observation& last = conformance.last();
@@ -41,6 +35,7 @@ Result<ExitCode> run_conform(const CommandContext& context, const ConformFlags& 
   while (is_there && shm::monotonic_ns() < end_ns && !stop.wait(kLookEveryNs)) {
     is_there = conformance.look();
   }
+  conformance.finish();
   const std::string report =
       flags.json ? boost::json::serialize(conformance.json()) + "\n" : conformance.text();
   if (const Result<void> written = context.output.write(report); !written) return written.error();
@@ -59,7 +54,7 @@ Command conform_command() {
   return {"conform", "Whether an engine keeps the rules of the status plane",
           "0 conforms, 1 does not, 2 usage, 3 no such instance, 4 dead or exited, 5 not readable",
           [flags](FlagSet& set) {
-            set.text("name", flags->instance, "Name of the engine's instance");
+            set.instance("name", flags->instance, "Name of the engine's instance");
             set.duration("--for", flags->for_ns, "Look for this long (10s)");
             set.toggle("--json", flags->json, "JSON and nothing else");
           },

@@ -54,7 +54,8 @@ class EventPrinter {
            "\n";
   }
   std::string note(std::string_view what, std::uint64_t count) const {
-    if (!is_json_) return "-- " + std::to_string(count) + " events missed: overwritten unread\n";
+    if (!is_json_)
+      return "-- " + std::to_string(count) + " events missed: overwritten unread, or lost\n";
     return boost::json::serialize(boost::json::object{{"type", what}, {"count", count}}) + "\n";
   }
 
@@ -121,12 +122,12 @@ Result<ExitCode> print_all(const CommandContext& context, const EventFlags& flag
   do {
     const Result<EventFollower::Batch> batch = follower.next();
     if (!batch) return batch.error();
-    if (batch->events.empty()) break;
-    reached = batch->events.back().sequence;
     const std::string lines = printer.lines(*batch, follower.clock());
     if (const auto written = context.output.write(lines); !written) {
       return written.error();
     }
+    if (batch->events.empty()) break;
+    reached = batch->events.back().sequence;
   } while (!printer.is_done() && reached < newest);
   shm::Attachment attachment(target_of(context.flags, flags.status));
   return static_cast<ExitCode>(shm::exit_code_of(attachment.observe_settled()));

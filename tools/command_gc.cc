@@ -8,6 +8,7 @@
 
 #include "tools/command.h"
 #include "tools/dead_segments.h"
+#include "tools/status_command.h"
 #include "tools/styled_text.h"
 #include "tools/terminal.h"
 
@@ -55,9 +56,10 @@ std::string json_of(const std::vector<CollectedSegment>& segments, const GcFlags
   return boost::json::serialize(boost::json::object{{"segments", std::move(list)}}) + "\n";
 }
 
-// All that there are; with --segment that one, and what former engines left beside it.
+// All that there are, or of the instance that was named; with --segment that one, and what former
+// engines left beside it.
 std::vector<shm::SegmentName> meant_segments(const CommonFlags& flags) {
-  if (flags.segment.empty()) return shm::list_segments();
+  if (flags.segment.empty()) return segments_of_instance(flags);
   const std::filesystem::path path = flags.segment;
   const std::string instance = shm::instance_part(path);
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
@@ -91,7 +93,7 @@ Result<ExitCode> run_gc(const CommandContext& context, const GcFlags& flags) {
 
 Command gc_command() {
   const auto flags = std::make_shared<GcFlags>();
-  return {"gc", "Remove the segments of engines that are gone",
+  return {"gc", "Remove the segments of engines that are gone: all, or of --instance",
           "0 done, 1 a segment could not be removed, 2 usage",
           [flags](FlagSet& set) {
             set.toggle("--dry-run", flags->dry_run, "Only say what would be removed");

@@ -114,6 +114,10 @@ std::optional<ExitCode> parse(CLI::App& app, std::span<const char* const> argume
     return usage_code();
   }
   flags.is_instance_given = app.get_option("--instance")->count() > 0;
+  flags.is_engine_flagged = std::ranges::any_of(arguments, [](std::string_view argument) {
+    const std::string_view name = argument.substr(0, argument.find('='));
+    return name == "--instance" || name == "--segment";
+  });
   return std::nullopt;
 }
 
@@ -121,6 +125,23 @@ void add_command(CLI::App& app, const Command& command) {
   FlagSet set(app);
   command.add_flags(set);
   app.footer("Exit codes: " + command.exit_codes + ".");
+}
+
+// Where the command's name is: behind the flags that every command has, and their values. Nothing
+// when another flag comes before it, or none comes.
+std::optional<std::size_t> place_of_command(std::span<const char* const> arguments) {
+  CLI::App app;
+  CommonFlags flags;
+  add_common_flags(app, flags);
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string argument = arguments[i];
+    if (!argument.starts_with('-')) return i;
+    const std::size_t equals = argument.find('=');
+    const CLI::Option* option = app.get_option_no_throw(argument.substr(0, equals));
+    if (option == nullptr || argument == "--version" || argument == "--help") return std::nullopt;
+    if (equals == std::string::npos && option->get_items_expected_max() > 0) ++i;
+  }
+  return std::nullopt;
 }
 
 ExitCode usage_code_of(const Command* command, std::span<const char* const> arguments) {
@@ -165,14 +186,19 @@ ExitCode run_command_program(const Command& command, int argument_count,
   return run(command, flags);
 }
 
-std::optional<std::string> external_command_name(int argument_count, const char* const* arguments) {
-  if (argument_count < 2) return std::nullopt;
-  const std::string name = arguments[1];
-  if (name.empty() || name.front() == '-') return std::nullopt;
+std::optional<ExternalCommand> external_command_of(int argument_count,
+                                                   const char* const* arguments) {
+  const std::span given(arguments, static_cast<std::size_t>(argument_count));
+  const std::optional<std::size_t> place = place_of_command(given);
+  if (!place || *given[*place] == '\0') return std::nullopt;
+  ExternalCommand external{given[*place], {}};
   for (const Command& command : built_in_commands()) {
-    if (command.name == name) return std::nullopt;
+    if (command.name == external.name) return std::nullopt;
   }
-  return name;
+  for (std::size_t i = 1; i < given.size(); ++i) {
+    if (i != *place) external.arguments.emplace_back(given[i]);
+  }
+  return external;
 }
 
 }  // namespace vitrine::tools

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "tools/command.h"
 #include "tools/exit_code.h"
+#include "tools/external_command.h"
 
 namespace vitrine::tools {
 
@@ -18,8 +18,9 @@ ExitCode run_command_line(int argument_count, const char* const* arguments);
 ExitCode run_command_program(const Command& command, int argument_count,
                              const char* const* arguments);
 
-// The first argument when it can only be the name of an external command: not a flag and not
-// built in.
-std::optional<std::string> external_command_name(int argument_count, const char* const* arguments);
+// The command when it can only be an external one: behind common flags at most, and not built in.
+// The flags before its name go to its program too, first.
+std::optional<ExternalCommand> external_command_of(int argument_count,
+                                                   const char* const* arguments);
 
 }  // namespace vitrine::tools

@@ -15,16 +15,20 @@ struct LsFlags {
 };
 
 shm::SegmentName named_segment(const CommonFlags& flags) {
-  return {flags.instance, flags.segment, false};
+  return {"", flags.segment, false};  // whose it is only the segment itself can say
 }
 
 Result<ExitCode> run_ls(const CommandContext& context, const LsFlags& flags) {
   const std::string& only = context.flags.segment;
-  const std::vector<ListedInstance> instances = list_instances(
-      only.empty() ? shm::list_segments() : std::vector{named_segment(context.flags)},
-      context.flags.attach);
+  const std::vector<ListedInstance> instances =
+      list_instances(only.empty() ? segments_of_instance(context.flags)
+                                  : std::vector{named_segment(context.flags)},
+                     context.flags.attach);
   if (!only.empty() && instances.empty()) {
     return Error{ExitCode::kNoInstance, only + ": no such segment"};
+  }
+  if (context.flags.is_instance_given && instances.empty()) {
+    return Error{ExitCode::kNoInstance, "no engine '" + context.flags.instance + "'"};
   }
   const int terminal = context.output.descriptor();
   const std::string text =
@@ -38,7 +42,7 @@ Result<ExitCode> run_ls(const CommandContext& context, const LsFlags& flags) {
 
 Command ls_command() {
   const auto flags = std::make_shared<LsFlags>();
-  return {"ls", "Every engine of this machine, one line each",
+  return {"ls", "Every engine of this machine, or of --instance, one line each",
           std::string(kStatusExitCodes) + "; the highest of all instances",
           [flags](FlagSet& set) {
             set.toggle("--json", flags->json, "One JSON document and nothing else");

@@ -18,13 +18,16 @@ struct PostMortemFlags {
 };
 
 Result<ExitCode> run_post_mortem(const CommandContext& context, const PostMortemFlags& flags) {
-  CommonFlags common = context.flags;
-  if (!flags.instance.empty()) common.instance = flags.instance;
-  Result<shm::Attachment> box = attach_black_box(target_of(common, flags.status));
+  const Result<CommonFlags> named = with_instance(context.flags, flags.instance);
+  if (!named) return named.error();
+  const CommonFlags& common = *named;
+  Result<BlackBox> box = attach_black_box(target_of(common, flags.status));
   if (!box) return with_neighbours(box.error(), common, flags.status);
-  const LastEvents last = read_last_events(*box, kEventsShown);
-  const std::vector<shm::HistorySample> history = read_history(*box);
-  const shm::Observation& observation = box->last();
+  for (const std::string& line : box->passed_over) context.diagnostics.warn("passed over: " + line);
+  shm::Attachment& attachment = box->attachment;
+  const LastEvents last = read_last_events(attachment, kEventsShown);
+  const std::vector<shm::HistorySample> history = read_history(attachment);
+  const shm::Observation& observation = attachment.last();
   const TextStyle style = text_style_of(context.output.descriptor());
   const std::string text =
       flags.status.json

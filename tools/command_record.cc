@@ -98,6 +98,11 @@ Result<ExitCode> run_record(const CommandContext& context, const RecordFlags& fl
   const Result<const char*> ended = record_frames(*recorder, flags);
   if (!ended) return ended.error();
   if (const Result<void> finished = recorder->finish(); !finished) return finished.error();
+  if (recorder->frames() == 0) {
+    return Error{ExitCode::kUnreadable, flags.out + ": " + *ended +
+                                            ", and no moment of the engine could be copied: the "
+                                            "recording has no frame"};
+  }
   context.diagnostics.info(std::string(*ended) + ": " + summary(*recorder, flags.out));
   return is_dead ? ExitCode::kDead : ExitCode::kOk;
 }

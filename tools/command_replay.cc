@@ -72,7 +72,12 @@ class Replay {
   Result<bool> play(StopSignal& stop);
   // Stays as it is until a signal comes.
   void hold(StopSignal& stop);
-  void end() { writer_.unlink_name(); }
+  // To readers it ends as its engine did, else as one that exits: a replay that is over is no
+  // crash.
+  void end() {
+    if (recording_.moment().lock_held) writer_.close();
+    writer_.unlink_name();
+  }
   const shm::RecordingReader& recording() const { return recording_; }
 
  private:

@@ -32,8 +32,8 @@ std::string folder_name(const std::string& instance) {
 shm::Attachment attach(const shm::Target& target) {
   shm::Attachment attachment(target);
   if (attachment.observe_settled().snapshot || target.file) return attachment;
-  Result<shm::Attachment> box = attach_black_box(target);
-  return box ? std::move(*box) : std::move(attachment);
+  Result<BlackBox> box = attach_black_box(target);
+  return box ? std::move(box->attachment) : std::move(attachment);
 }
 
 std::string done_text(const ReportFlags& flags, const Report& report, std::size_t bytes) {

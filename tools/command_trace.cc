@@ -68,7 +68,7 @@ class TraceSource {
       builder_.add_gap(batch->missed);
       for (const shm::Event& event : batch->events) builder_.add(event);
       reached_ = batch->last_sequence;
-      if (batch->events.size() < kLookEvents) return {};
+      if (batch->events.empty()) return {};
     }
   }
 

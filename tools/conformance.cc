@@ -227,18 +227,28 @@ void Conformance::check_state(const shm::Observation& observation) {
   check("name", observation.liveness.name_linked, "the name leads to another file, or to none");
   const bool stands = observation.verdict.word == shm::VerdictWord::kHung &&
                       observation.verdict.reason.find("heartbeat") != std::string::npos;
-  check("heartbeat", !stands, observation.verdict.reason);
+  check("heartbeat", !stands,
+        "stands, though promised every " +
+            std::to_string(snapshot.heartbeat_interval_ns / 1'000'000) + " ms");
   check("heartbeat", snapshot.heartbeat_interval_ns != 0, "no interval is promised");
   check("commit", snapshot.commit >= last_commit_,
         "fell from " + std::to_string(last_commit_) + " to " + std::to_string(snapshot.commit));
   last_commit_ = snapshot.commit;
-  const auto violations = shm::check_invariants(snapshot, &previous_);
-  check("invariants", true, "");
-  for (const std::string& violation : violations) note(violation);
-  if (snapshot.consistent) previous_ = snapshot;
+  check("consistency", !snapshot.damaged,
+        "a snapshot is not of one moment though commit " + std::to_string(snapshot.commit) +
+            " stands");
+  if (snapshot.consistent) {
+    check("invariants", true, "");
+    for (const std::string& violation : shm::check_invariants(snapshot, &previous_)) {
+      note(violation);
+    }
+    previous_ = snapshot;
+  }
   check_quiet(observation);
   const auto fallen = heads_.look();
   check("heads", !fallen, fallen.value_or(""));
+  const auto ahead = heads_.find_stamp_ahead();
+  check("stamps", !ahead, ahead.value_or(""));
 }
 
 void Conformance::check_quiet(const shm::Observation& observation) {
@@ -263,6 +273,12 @@ bool Conformance::look() {
   check_state(observation);
   check_events();
   return true;
+}
+
+void Conformance::finish() {
+  if (snapshots_ == 0) return;
+  check("consistency", consistent_ > 0,
+        "none of " + std::to_string(snapshots_) + " snapshots was of one moment");
 }
 
 json::object Conformance::json() const {

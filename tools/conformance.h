@@ -34,6 +34,8 @@ class Conformance {
   bool begin();
   // One more look. False when the engine is gone, was replaced or cannot be read any more.
   bool look();
+  // After the last look: what only all of them together tell.
+  void finish();
 
   const shm::Observation& last() const { return attachment_.last(); }
   bool conforms() const { return violations_.empty(); }

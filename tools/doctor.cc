@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/doctor.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/json/array.hpp>
@@ -76,16 +78,22 @@ std::vector<ListedInstance> look_at(const std::vector<shm::SegmentName>& names,
 Findings examine_host(const std::optional<fs::path>& segment, const shm::AttachOptions& options) {
   const Host host = find_everything(segment);
   Findings all;
+  std::vector<DeadSegment> dead;
   for (const fs::path& folder : host.folders)
     append(all, check_place(place_facts(folder, host.segments)));
   for (const ListedInstance& listed : look_at(host.segments, options)) {
-    append(all, check_engine(listed));
     const auto file = file_facts(listed.name.path);
+    // What is no segment's file is told by check_file() alone.
+    const bool may_be_segment = !file || (S_ISREG(file->mode) && file->links == 1);
+    if (may_be_segment) append(all, check_engine(listed));
     if (!file) continue;
     append(all, check_file(*file, listed));
+    if (listed.name.named_dead && listed.observation.snapshot) {
+      dead.push_back({listed.name, file->owner});
+    }
     if (listed.observation.liveness.lock_held) check_living(all, listed, *file);
   }
-  append(all, check_dead_segments(host.segments));
+  append(all, check_dead_segments(dead));
   for (const fs::path& folder : host.folders)
     append(all, check_stale_locks(folder, stale_locks(folder)));
   return all;
@@ -112,6 +120,11 @@ std::string findings_text(const Findings& findings, const TextStyle& style) {
     out += line.painted(style) + "\n";
     if (!finding.fix.empty())
       out += indent + "fix: " + printable(finding.fix, style.charset) + "\n";
+  }
+  const auto unseen = std::ranges::count(findings, true, &Finding::is_unseen);
+  if (!has_faults(findings) && unseen > 0) {
+    return out + "nothing is wrong as far as could be seen; " + std::to_string(unseen) +
+           " segments could not be looked at\n";
   }
   if (!has_faults(findings)) return out + "nothing is wrong\n";
   return out + "problems: " + std::to_string(counts[3]) +

@@ -78,7 +78,12 @@ LoginFacts login_facts(uid_t user);
 Findings check_remove_ipc(const std::string& about, const LoginFacts& login);
 
 // Files that nobody needs (doctor_leftovers.cc).
-Findings check_dead_segments(const std::vector<shm::SegmentName>& names);
+struct DeadSegment {
+  shm::SegmentName name;
+  uid_t owner;
+};
+// Those that could be read: anybody can make files with such names.
+Findings check_dead_segments(const std::vector<DeadSegment>& segments);
 // Locks in `folder` that no engine holds and that stand beside no segment.
 std::vector<std::filesystem::path> stale_locks(const std::filesystem::path& folder);
 Findings check_stale_locks(const std::filesystem::path& folder,

@@ -17,15 +17,19 @@ std::string segment_flag(const ListedInstance& listed) {
 Findings check_unreadable(const ListedInstance& listed) {
   const shm::Error& error = *listed.observation.error;
   const std::string about = listed.name.path.string();
+  // An error names its file, which is what the finding is about.
+  const std::string name = about + ": ";
+  const std::string text =
+      error.text.starts_with(name) ? error.text.substr(name.size()) : error.text;
   switch (error.kind) {
     case shm::ErrorKind::kUnsupported:
-      return {{Severity::kProblem, about, error.text, "use the vitrine of the engine's version"}};
+      return {{Severity::kProblem, about, text, "use the vitrine of the engine's version"}};
     case shm::ErrorKind::kCorrupt:
-      return {{Severity::kProblem, about, error.text + "; an engine that lives publishes it again",
+      return {{Severity::kProblem, about, text + "; an engine that lives publishes it again",
                "rm " + about}};
     default:
-      if (::geteuid() == 0) return {{Severity::kWarning, about, error.text, ""}};
-      return {{Severity::kNote, about, error.text, "sudo vitrine doctor"}};
+      if (::geteuid() == 0) return {{Severity::kWarning, about, text, ""}};
+      return {{Severity::kNote, about, text, "sudo vitrine doctor", true}};
   }
 }
 

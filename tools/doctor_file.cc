@@ -14,8 +14,12 @@ std::optional<FileFacts> file_facts(const std::filesystem::path& path) {
 Findings check_file(const FileFacts& file, const ListedInstance& listed) {
   const std::string about = file.path.string();
   if (!S_ISREG(file.mode)) {
-    const std::string what = S_ISLNK(file.mode) ? "a symbolic link" : "not a file";
-    return {{Severity::kProblem, about, "is " + what + "; a segment is never that", "rm " + about}};
+    const bool is_folder = S_ISDIR(file.mode);
+    const std::string what = S_ISLNK(file.mode) ? "a symbolic link"
+                             : is_folder        ? "a folder"
+                                                : "not a file";
+    return {{Severity::kProblem, about, "is " + what + "; a segment is never that",
+             (is_folder ? "rmdir " : "rm ") + about}};
   }
   Findings found;
   if (file.links > 1) {

@@ -18,9 +18,10 @@ enum class Severity : std::uint8_t {
 // Texts may hold bytes of names and segments: they reach a terminal through printable() only.
 struct Finding {
   Severity severity;
-  std::string about;  // an instance, a folder, a file
-  std::string text;   // one line
-  std::string fix;    // the command that puts it right; empty when there is none
+  std::string about;       // an instance, a folder, a file
+  std::string text;        // one line
+  std::string fix;         // the command that puts it right; empty when there is none
+  bool is_unseen = false;  // it says of something only that it could not be looked at
 };
 using Findings = std::vector<Finding>;
 

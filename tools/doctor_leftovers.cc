@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "shm/liveness.h"
 #include "shm/paths.h"
@@ -31,21 +32,22 @@ bool is_free(const fs::path& lock) {
 
 }  // namespace
 
-Findings check_dead_segments(const std::vector<shm::SegmentName>& names) {
+Findings check_dead_segments(const std::vector<DeadSegment>& segments) {
   constexpr std::size_t kKept = 3;
-  std::map<std::pair<fs::path, std::string>, std::size_t> dead;
-  for (const shm::SegmentName& name : names) {
-    if (name.named_dead) ++dead[{name.path.parent_path(), name.instance}];
+  std::map<std::tuple<fs::path, std::string, uid_t>, std::size_t> dead;
+  for (const auto& [name, owner] : segments) {
+    ++dead[{name.path.parent_path(), name.instance, owner}];
   }
   Findings found;
   for (const auto& [where, count] : dead) {
-    const std::string text = std::to_string(count) + " dead segments in " + where.first.string();
+    const auto& [folder, instance, owner] = where;
+    const std::string text = std::to_string(count) + " dead segments in " + folder.string();
     if (count > kKept) {
-      found.push_back({Severity::kWarning, where.second,
+      found.push_back({Severity::kWarning, instance,
                        text + ", more than the " + std::to_string(kKept) + " that engines keep",
                        "vitrine gc"});
     } else {
-      found.push_back({Severity::kNote, where.second, text, "vitrine gc"});
+      found.push_back({Severity::kNote, instance, text, "vitrine gc"});
     }
   }
   return found;

@@ -48,8 +48,8 @@ Result<EventFollower::Batch> EventFollower::next() {
   batch.missed = read->missed;
   if (std::exchange(is_switched_, false)) batch.new_incarnation = reader_.identity().incarnation;
   last_sequence_ = read->last_sequence;
-  // A full portion may have left some behind: come back although no commit was added.
-  if (batch.events.size() < kBatchEvents) last_commit_ = commit;
+  // Some may be left, behind a full portion or a gap: come back although no commit was added.
+  if (batch.events.empty() || last_sequence_ >= clock_.last_event_sequence) last_commit_ = commit;
   return batch;
 }
 

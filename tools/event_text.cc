@@ -49,7 +49,8 @@ std::string argument_text(const shm::Event& event) {
 
 std::string event_text(const shm::Event& event, const shm::Snapshot& clock) {
   constexpr std::size_t kTypeColumns = 16;
-  std::string line = shm::rfc3339_ms(clock.unix_ns_of(event.time)) + "  ";
+  std::string line = event.time.is_set() ? shm::rfc3339_ms(clock.unix_ns_of(event.time)) : "-";
+  line += "  ";
   std::string type(shm::word(event.type));
   if (event.job.value != 0 || event.argument != 0)
     type.resize(std::max(type.size(), kTypeColumns), ' ');

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <vector>
 
 namespace vitrine::tools {
 namespace {
@@ -21,14 +20,13 @@ bool is_command_name(const std::string& name) {
 
 }  // namespace
 
-Error run_external_command(const std::string& name, char* const* arguments) {
-  const std::string unknown = "no command '" + name + "'; 'vitrine --help' lists them";
-  if (!is_command_name(name)) return {ExitCode::kUsage, unknown};
-  std::string program = "vitrine-" + name;
+Error run_external_command(const ExternalCommand& command) {
+  const std::string unknown = "no command '" + command.name + "'; 'vitrine --help' lists them";
+  if (!is_command_name(command.name)) return {ExitCode::kUsage, unknown};
+  std::string program = "vitrine-" + command.name;
+  std::vector<std::string> arguments = command.arguments;
   std::vector<char*> passed = {program.data()};
-  for (char* const* argument = arguments + 1; *argument != nullptr; ++argument) {
-    passed.push_back(*argument);
-  }
+  for (std::string& argument : arguments) passed.push_back(argument.data());
   passed.push_back(nullptr);
   std::error_code no_link;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", no_link);

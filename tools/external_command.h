@@ -3,14 +3,19 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tools/error.h"
 
 namespace vitrine::tools {
 
-// Replaces this process by vitrine-NAME, looked for beside this program and then on PATH, with
-// `arguments` (as execv takes them; the first is the program's own name and is replaced).
-// Returns only when that is not possible: kUsage and why.
-Error run_external_command(const std::string& name, char* const* arguments);
+struct ExternalCommand {
+  std::string name;
+  std::vector<std::string> arguments;  // without the program's own name
+};
+
+// Replaces this process by vitrine-NAME, looked for beside this program and then on PATH. Returns
+// only when that is not possible: kUsage and why.
+Error run_external_command(const ExternalCommand& command);
 
 }  // namespace vitrine::tools

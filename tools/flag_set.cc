@@ -23,13 +23,18 @@ std::uint64_t strict_number(const std::string& flag, const std::string& text) {
 
 std::string check_instance_name(const std::string& name) {
   if (shm::is_instance_name(name)) return "";
-  return "'" + name + "' is not an instance name: 1 to 32 of a-z, 0-9, _ and -";
+  return "'" + name + "' is not an instance name: 1 to 32 of a-z, 0-9, _ and -, not first a -";
+}
+
+// Empty is what a script's unset variable gives; it would silently mean that nothing was given.
+std::string check_not_empty(const std::string& text) {
+  return text.empty() ? "'' is not a value: it is empty" : "";
 }
 
 }  // namespace
 
 CLI::Option* FlagSet::text(const std::string& name, std::string& value, const std::string& help) {
-  return app_.add_option(name, value, help);
+  return app_.add_option(name, value, help)->check(check_not_empty);
 }
 
 CLI::Option* FlagSet::instance(const std::string& name, std::string& value,
@@ -39,7 +44,7 @@ CLI::Option* FlagSet::instance(const std::string& name, std::string& value,
 
 CLI::Option* FlagSet::texts(const std::string& name, std::vector<std::string>& values,
                             const std::string& help) {
-  return app_.add_option(name, values, help);
+  return app_.add_option(name, values, help)->check(check_not_empty);
 }
 
 CLI::Option* FlagSet::number(const std::string& name, std::optional<std::uint64_t>& value,

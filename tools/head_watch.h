@@ -29,15 +29,28 @@ class HeadWatch {
 
   // Loads every head; says which was the first that fell, if any did.
   std::optional<std::string> look();
+  // Says which row or ring has a newest stamp that no open transaction explains, if one has: more
+  // than one above the commit, or above a commit that has stood for a second.
+  std::optional<std::string> find_stamp_ahead();
   std::uint64_t rows() const { return heads_.size(); }
 
  private:
+  // Where heads are, and of what the newest stamp is to be looked for.
+  struct HeadPlace {
+    std::size_t offset_bytes;
+    shm::SectionPlace section;
+  };
+  std::uint64_t word_at(std::size_t offset_bytes) const;
+  std::size_t newest_offset(const HeadPlace& place, std::uint64_t head) const;
+
   shm::SegmentLayout layout_;
   boost::interprocess::mapped_region mapping_;
   std::span<const std::byte> bytes_;
-  std::vector<std::size_t> offsets_;
+  std::vector<HeadPlace> places_;
   std::vector<std::uint64_t> heads_;
   std::vector<std::uint64_t> now_;
+  std::uint64_t open_commit_ = 0;    // above which a stamp was seen
+  std::uint64_t open_since_ns_ = 0;  // zero: no stamp was
 };
 
 }  // namespace vitrine::tools

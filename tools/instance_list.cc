@@ -35,7 +35,8 @@ std::string reason_text(const ListedInstance& instance, Charset charset) {
 void add_instance(TextTable& table, const ListedInstance& instance, const TextStyle& style) {
   const shm::Observation& observation = instance.observation;
   const shm::VerdictWord word = observation.verdict.word;
-  std::vector<Cell> row = {cell(printable(instance.instance(), style.charset)),
+  const std::string& name = instance.instance();
+  std::vector<Cell> row = {cell(name.empty() ? "-" : printable(name, style.charset)),
                            cell(shm::word(word), tone_of(word))};
   if (observation.snapshot) {
     const View view(observation, style);
@@ -123,7 +124,9 @@ boost::json::object instances_json(const std::vector<ListedInstance>& instances)
   for (const ListedInstance& instance : instances) {
     const std::vector<std::string> sections = {"engine"};
     boost::json::object one = shm::to_json(instance.observation, sections);
-    one["instance"] = printable(instance.instance(), Charset::kUtf8);
+    const std::string& name = instance.instance();
+    one["instance"] = name.empty() ? boost::json::value(nullptr)
+                                   : boost::json::value(printable(name, Charset::kUtf8));
     one["segment_path"] = printable(instance.name.path.string(), Charset::kUtf8);
     one["replaced"] = instance.is_replaced;
     list.push_back(std::move(one));

@@ -19,7 +19,7 @@ struct ListedInstance {
   bool is_replaced = false;  // the black box of an engine whose instance has a newer engine
   shm::Observation observation;
 
-  // As the segment says; as its name says when it cannot be read.
+  // As the segment says; as its name says when it cannot be read, empty when that says nothing.
   const std::string& instance() const {
     return observation.snapshot ? observation.identity.instance : name.instance;
   }

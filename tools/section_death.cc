@@ -37,13 +37,14 @@ std::string line(std::string_view name, const std::string& value) {
 std::string death_section(const View& view) {
   const shm::Snapshot& snapshot = view.snapshot();
   const bool has_exited = snapshot.life == shm::EngineLife::kClosed;
-  const shm::Instant last_beat{snapshot.heartbeat_monotonic_ns};
+  const std::uint64_t sign_after_beat_ns = snapshot.heartbeat_age_ns - snapshot.last_sign_age_ns();
+  const shm::Instant last_sign{snapshot.heartbeat_monotonic_ns + sign_after_beat_ns};
   std::string when = "no heartbeat was seen";
-  if (last_beat.is_set()) {
-    when = shm::rfc3339_ms(snapshot.unix_ns_of(last_beat)) + ", " +
-           duration_text(snapshot.heartbeat_age_ns) + " ago";
-    // The last beat is the last sign: death came before the next was due.
-    if (!has_exited) {
+  if (snapshot.heartbeat_monotonic_ns != 0) {
+    when = shm::rfc3339_ms(snapshot.unix_ns_of(last_sign)) + ", " +
+           duration_text(snapshot.last_sign_age_ns()) + " ago";
+    // Where the last beat is the last sign, death came before the next was due.
+    if (!has_exited && sign_after_beat_ns == 0) {
       when += ", or up to " + duration_text(shm::credible_interval_ns(snapshot)) + " later";
     }
   }

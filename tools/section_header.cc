@@ -43,7 +43,10 @@ std::string header_section(const View& view) {
          view.age(view.snapshot().engine().started) + "  " + heartbeat_text(view) + "  backend " +
          backend_text(view) + "\n";
   if (view.snapshot().engine().paused != 0) out += "paused: new work is held back\n";
-  if (!view.snapshot().consistent) {
+  if (view.snapshot().damaged) {
+    out +=
+        "this state is not of one moment: the segment is damaged, its rows do not fit its commit\n";
+  } else if (!view.snapshot().consistent) {
     out += "this state is not of one moment: it changed faster than it could be copied\n";
   }
   return out;

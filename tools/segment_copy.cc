@@ -130,17 +130,35 @@ Result<void> take_snapshot(shm::SegmentReader& reader, shm::Snapshot& snapshot) 
     }
     if (snapshot.consistent) return {};
   }
-  return changed(reader, "changes faster than it can be copied");
+  return changed(reader, snapshot.damaged ? "is damaged: its rows do not fit its commit"
+                                          : "changes faster than it can be copied");
+}
+
+// The newest events after `sequence`, without a gap; `missed` of those before them.
+shm::Result<shm::EventBatch> read_events(shm::SegmentReader& reader, std::uint64_t sequence) {
+  constexpr int kReads = 64;  // a gap ends a read; the engine may go on meanwhile
+  shm::EventBatch all;
+  all.last_sequence = sequence;
+  for (int i = 0; i < kReads; ++i) {
+    auto batch = reader.events_after(all.last_sequence, reader.identity().event_capacity);
+    if (!batch) return batch.error();
+    if (batch->missed > 0) all.events.clear();
+    all.missed += batch->missed;
+    all.last_sequence = batch->last_sequence;
+    if (batch->events.empty()) break;
+    all.events.insert(all.events.end(), batch->events.begin(), batch->events.end());
+  }
+  return all;
 }
 
 // The ring first, since it is longest to copy; what came since then after the state.
 Result<Moment> take_moment(shm::SegmentReader& reader) {
   const std::size_t capacity = reader.identity().event_capacity;
   Moment moment;
-  auto before = reader.events_after(0, capacity);
+  auto before = read_events(reader, 0);
   if (!before) return Error{ExitCode::kUnreadable, before.error().text};
   if (const auto taken = take_snapshot(reader, moment.snapshot); !taken) return taken.error();
-  auto since = reader.events_after(before->last_sequence, capacity);
+  auto since = read_events(reader, before->last_sequence);
   if (!since) return Error{ExitCode::kUnreadable, since.error().text};
   std::vector<shm::Event>& events = moment.events;
   if (since->missed == 0) events = std::move(before->events);

@@ -27,6 +27,25 @@ shm::Target target_of(const CommonFlags& common, const StatusFlags& status) {
   return target;
 }
 
+std::vector<shm::SegmentName> segments_of_instance(const CommonFlags& common) {
+  std::vector<shm::SegmentName> names = shm::list_segments();
+  if (common.is_instance_given) {
+    std::erase_if(names, [&](const auto& name) { return name.instance != common.instance; });
+  }
+  return names;
+}
+
+Result<CommonFlags> with_instance(CommonFlags common, const std::string& instance) {
+  if (instance.empty()) return common;
+  if (common.is_engine_flagged) {
+    return Error{ExitCode::kUsage, "'" + instance + "' and " + "--instance or --segment name " +
+                                       "two engines; give one"};
+  }
+  common.instance = instance;
+  common.is_instance_given = true;
+  return common;
+}
+
 Error with_neighbours(Error error, const CommonFlags& common, const StatusFlags& status) {
   constexpr std::size_t kNamed = 8;
   if (error.code != ExitCode::kNoInstance || !common.segment.empty() || !status.file.empty()) {

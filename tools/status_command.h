@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "shm/discovery.h"
 #include "tools/command.h"
 #include "tools/view.h"
 
@@ -23,6 +24,13 @@ void add_status_flags(FlagSet& set, StatusFlags& flags);
 
 // Where the flags say to look.
 shm::Target target_of(const CommonFlags& common, const StatusFlags& status);
+
+// The segments of this machine; of the instance alone when one was named.
+std::vector<shm::SegmentName> segments_of_instance(const CommonFlags& common);
+
+// The flags with an instance that was named by an argument, unless that is empty. kUsage: a flag
+// names an engine too.
+Result<CommonFlags> with_instance(CommonFlags common, const std::string& instance);
 
 // The error, with the instances that are there when the one that was meant is not.
 Error with_neighbours(Error error, const CommonFlags& common, const StatusFlags& status);

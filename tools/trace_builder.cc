@@ -39,6 +39,7 @@ TraceBuilder::Work TraceBuilder::work_of(const shm::Event& event) {
 }
 
 void TraceBuilder::add(const shm::Event& event) {
+  if (!event.time.is_set()) return add_gap(1);
   const std::uint64_t at_ns = event.time.ns;
   if (events_++ == 0) first_ns_ = last_ns_ = at_ns;
   first_ns_ = std::min(first_ns_, at_ns);

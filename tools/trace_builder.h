@@ -23,7 +23,7 @@ namespace vitrine::tools {
 
 class TraceBuilder {
  public:
-  // In the order of their sequence.
+  // In the order of their sequence. One without a time has no place: it counts as not seen.
   void add(const shm::Event& event);
   // `count` events before the next one were not seen.
   void add_gap(std::uint64_t count) { gap_ += count; }

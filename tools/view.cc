@@ -10,7 +10,7 @@ namespace vitrine::tools {
 std::int64_t View::age_ns(shm::Instant instant) const {
   const std::int64_t until_now_ns = snapshot().age_ns(instant);
   if (!engine_is_gone()) return until_now_ns;
-  return until_now_ns - static_cast<std::int64_t>(snapshot().heartbeat_age_ns);
+  return until_now_ns - static_cast<std::int64_t>(snapshot().last_sign_age_ns());
 }
 
 std::string View::age(shm::Instant instant) const {

@@ -26,8 +26,8 @@ class View {
   const TextStyle& style() const { return style_; }
   bool engine_is_gone() const { return !shm::is_alive(observation_.verdict.word); }
 
-  // Time from the instant to now, or to the last heartbeat of an engine that is gone: what it had
-  // been doing then, and for how long. Below zero for an instant to come.
+  // Time from the instant to now, or to the last sign of life of an engine that is gone: what it
+  // had been doing then, and for how long. Below zero for an instant to come.
   std::int64_t age_ns(shm::Instant instant) const;
   // The same as text; "-" when absent, "0ms" for an instant to come.
   std::string age(shm::Instant instant) const;

@@ -10,8 +10,8 @@
 int main(int argument_count, char** arguments) {
   using namespace vitrine::tools;
   vitrine::shm::occupy_standard_streams();
-  if (const auto name = external_command_name(argument_count, arguments)) {
-    const Error error = run_external_command(*name, arguments + 1);
+  if (const auto external = external_command_of(argument_count, arguments)) {
+    const Error error = run_external_command(*external);
     Diagnostics(LogLevel::kInfo, LogFormat::kText).error(error.text);
     return static_cast<int>(error.code);
   }

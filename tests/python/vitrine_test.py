@@ -155,7 +155,34 @@ class DamagedSegments(unittest.TestCase):
     def test_a_damaged_schema_is_not_believed(self):
         raw = bytearray(self.bytes)
         struct.pack_into("=Q", raw, 128, 1)
-        self.assertIn("without a schema text", self.look(raw, file=True))
+        self.assertIn("its schema text is damaged", self.look(raw, file=True))
+
+    def test_entries_that_were_lost_are_counted_not_shown(self):
+        with vitrine.Segment(str(golden("v1_1")), file=True) as segment:
+            place = segment.places[vitrine.EVENTS]
+            events, missed = segment.entries(vitrine.EVENTS)
+        raw = bytearray(self.bytes)
+        start = place.offset + 128 + (events[-1]["sequence"] - 1) % place.count * place.stride
+        raw[start + 16:start + place.record_bytes] = bytes(place.record_bytes - 16)
+        self.path.write_bytes(raw)
+        with vitrine.Segment(str(self.path), file=True) as segment:
+            left, missed_now = segment.entries(vitrine.EVENTS)
+        self.assertEqual((len(left), missed_now), (len(events) - 1, missed + 1))
+
+    def test_an_empty_path_and_a_name_like_a_flag_are_bad_usage(self):
+        for words in (("show", "--file", ""), ("ls", "--segment", ""), ("show", "--instance=-x")):
+            self.assertEqual(run(*words)[0], 2)
+
+    def test_ls_keeps_to_the_segment_of_the_environment(self):
+        self.path.write_bytes(self.bytes)
+        os.environ["VITRINE_SEGMENT"] = str(self.path)
+        try:
+            code, out, _ = run("ls", "--json")
+        finally:
+            del os.environ["VITRINE_SEGMENT"]
+        self.assertEqual(code, 4)
+        self.assertEqual([one["segment_path"] for one in json.loads(out)["instances"]],
+                         [str(self.path)])
 
     def test_a_file_may_end_anywhere(self):
         for size in (0, 7, 63, 64, 2047, 2048, 4096, len(self.bytes) - 1):

@@ -33,7 +33,8 @@ TEST_CASE("An instance name holds 1 to 32 lower-case letters, digits, dashes and
   CHECK(is_instance_name("main"));
   CHECK(is_instance_name("prove-123_a"));
   CHECK(is_instance_name(std::string(32, 'a')));
-  for (const char* name : {"", "Main", "a.b", "../x", "a/b", "a b", "\xC3\xA9"}) {
+  for (const char* name :
+       {"", "Main", "a.b", "../x", "a/b", "a b", "\xC3\xA9", "-", "-a", "--help"}) {
     CAPTURE(name);
     CHECK_FALSE(is_instance_name(name));
   }

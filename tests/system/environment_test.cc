@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engines and readers that do not share all of a host: other namespaces, clocks and zones, PIDs
 // that were given away, names that lead elsewhere, file systems without room.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include "shm/attachment.h"
 #include "shm/clock.h"
 #include "shm/layout.h"
+#include "shm/segment_access.h"
 #include "shm/time_text.h"
 #include "tests/engine/container_bytes.h"
 #include "tests/system/daemon_process.h"
@@ -132,6 +134,8 @@ TEST_CASE("an engine in another PID namespace is alive, then dead, and its succe
     REQUIRE(::kill(child_of(daemon.pid()), SIGKILL) == 0);
     CHECK(daemon.exit_code() != 0);
     CHECK(verdict_on(site.segment()).word == VerdictWord::kDead);
+    CHECK_THAT(verdict_on(site.segment()).reason,
+               Contains("process 1 (of another PID namespace) on"));
     CHECK(vitrine_on(site.segment(), {"show"}).exit_code == 4);
   }
   RunningDaemon successor(site);
@@ -308,6 +312,29 @@ TEST_CASE("an engine without room for its segment says so once, and readers find
   INFO(run.error);
   CHECK(run.exit_code == 3);
   CHECK(run.error == "vitrine: " + segment.string() + ": no such segment\n");
+}
+
+TEST_CASE("an engine that publishes on a disk says that readers refuse that, and is degraded") {
+  const Site site;
+  const ScratchFolder on_disk;
+  const shm::FileDescriptor folder(
+      ::open(on_disk.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (shm::is_in_memory(folder)) {
+    WARN("not tested: the folder for temporary files is in memory");
+    return;
+  }
+  const auto segment = on_disk / "system.segment";
+  RunningDaemon daemon(site, {"--segment", segment.string()});
+  const std::string log = daemon.log();
+  const std::string line = "warning degraded: " + segment.string() + ": is not in a tmpfs";
+  const std::size_t at = log.find(line);
+  INFO(log);
+  REQUIRE(at != log.npos);
+  CHECK(log.find(line, at + 1) == log.npos);
+  CHECK(vitrine_on(segment, {"show"}).exit_code == 5);
+  const ProgramRun trusting = vitrine_on(segment, {"show", "--any-filesystem"});
+  CHECK(trusting.exit_code == 1);
+  CHECK_THAT(trusting.output, Contains("degraded") && Contains("is not in a tmpfs"));
 }
 
 TEST_CASE("readers that are attached outlive a file that is cut, and follow the next segment") {

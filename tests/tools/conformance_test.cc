@@ -8,6 +8,7 @@
 #include "shm/clock.h"
 #include "shm/segment_writer.h"
 #include "tests/scratch_folder.h"
+#include "tests/tools/test_engine.h"
 
 namespace vitrine::tools {
 namespace {
@@ -120,6 +121,63 @@ TEST_CASE("events that go back in time are found") {
   REQUIRE(conformance.begin());
   CHECK(conformance.look());
   CHECK_THAT(conformance.text(), Contains("events: event 2 is of an earlier time"));
+}
+
+// All four versions of the one row of the table `engine` get this stamp.
+void stamp_engine_row(const Engine& engine, std::uint64_t stamp) {
+  constexpr std::size_t kSlotWords = shm::slot_bytes(sizeof(shm::EngineRecord)) / 8;
+  for (std::size_t slot = 0; slot < shm::kSlots; ++slot) {
+    tests::overwrite_row(engine.options.path, shm::SectionId::kEngine,
+                         shm::kLineBytes / 8 + slot * kSlotWords, stamp);
+  }
+}
+
+TEST_CASE("an engine of which no snapshot is of one moment does not conform") {
+  Engine engine;
+  {
+    auto rows = engine.writer.begin();
+    rows.edit<shm::EngineRecord>().workers = 1;
+  }
+  {
+    auto rows = engine.writer.begin();
+    rows.edit<shm::EngineRecord>().workers = 2;
+  }
+  stamp_engine_row(engine, std::uint64_t{1} << 40);
+  Conformance conformance = engine.conformance();
+  REQUIRE(conformance.begin());
+  for (int look = 0; look < 3; ++look) CHECK(conformance.look());
+  conformance.finish();
+  const std::string text = conformance.text();
+  CHECK_FALSE(conformance.conforms());
+  CHECK_THAT(text, Contains("a snapshot is not of one moment though commit 3 stands (3 times"));
+  CHECK_THAT(text, Contains("none of 3 snapshots was of one moment"));
+  CHECK_THAT(text,
+             Contains("stamps: ") && Contains("is of transaction 1099511627776, the commit is 3"));
+  CHECK_THAT(text, !Contains("invariants"));  // there was nothing to check them on
+}
+
+TEST_CASE("a row that stays ahead of its commit is found, though snapshots are of one moment") {
+  Engine engine;
+  {
+    auto rows = engine.writer.begin();
+    rows.edit<shm::EngineRecord>().workers = 1;
+  }
+  // As of a transaction that published this row and never ended.
+  constexpr std::size_t kSlotWords = shm::slot_bytes(sizeof(shm::EngineRecord)) / 8;
+  tests::overwrite_row(engine.options.path, shm::SectionId::kEngine,
+                       shm::kLineBytes / 8 + 3 * kSlotWords, 3);
+  tests::overwrite_row(engine.options.path, shm::SectionId::kEngine, 0, 3);
+  Conformance conformance = engine.conformance();
+  REQUIRE(conformance.begin());
+  CHECK(conformance.look());
+  CHECK(conformance.conforms());
+  const std::uint64_t deadline_ns = shm::monotonic_ns() + 30'000'000'000;
+  while (conformance.conforms()) {
+    REQUIRE(shm::monotonic_ns() < deadline_ns);
+    REQUIRE(conformance.look());
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  CHECK_THAT(conformance.text(), Contains("is of transaction 3, the commit is 2 and stands"));
 }
 
 TEST_CASE("an engine that closes ends the looks") {

@@ -93,6 +93,8 @@ TEST_CASE("a segment's file that others may change is a problem", "[doctor]") {
   CHECK(only(check_file(file, one)).severity == Severity::kWarning);
   file.mode = S_IFLNK | 0777;
   CHECK_THAT(only(check_file(file, one)).text, Contains("symbolic link"));
+  file.mode = S_IFDIR | 0755;
+  CHECK(only(check_file(file, one)).fix == "rmdir /dev/shm/vitrine.main");
   file.mode = S_IFREG | 0640;
   file.owner = one.observation.identity.uid + 7;
   CHECK(only(check_file(file, one)).severity == Severity::kNote);
@@ -172,11 +174,12 @@ TEST_CASE("a person's segment goes at logout unless the person lingers", "[docto
 }
 
 TEST_CASE("more dead segments than engines keep are a warning", "[doctor]") {
-  std::vector<shm::SegmentName> names(3, {"main", "/dev/shm/a", true});
-  names.push_back({"main", "/dev/shm/vitrine.main", false});
-  CHECK(only(check_dead_segments(names)).severity == Severity::kNote);
-  names.push_back({"main", "/dev/shm/b", true});
-  const Finding finding = only(check_dead_segments(names));
+  std::vector<DeadSegment> segments(3, {{"main", "/dev/shm/a", true}, 0});
+  CHECK(only(check_dead_segments(segments)).severity == Severity::kNote);
+  segments.push_back({{"main", "/dev/shm/b", true}, 65534});  // of another user's engine
+  CHECK(check_dead_segments(segments).size() == 2);
+  segments.back().owner = 0;
+  const Finding finding = only(check_dead_segments(segments));
   CHECK(finding.severity == Severity::kWarning);
   CHECK(finding.fix == "vitrine gc");
 }
@@ -251,7 +254,31 @@ TEST_CASE("findings become lines with the fix below, and an exit code", "[doctor
   CHECK(has_faults(findings));
   CHECK(findings_text({{Severity::kNote, "a", "b", ""}}, {}) ==
         "note     a: b\nnothing is wrong\n");
+  CHECK(findings_text({{Severity::kNote, "a", "b", "", true}}, {}) ==
+        "note     a: b\n"
+        "nothing is wrong as far as could be seen; 1 segments could not be looked at\n");
   CHECK(findings_json(findings).at("findings").as_array().size() == 2);
+}
+
+TEST_CASE("doctor tells what stands in a segment's place once, and its path once", "[doctor]") {
+  const SharedScratchFolder scratch;
+  const std::filesystem::path path = shm::segment_path_in(scratch.path(), "e");
+  SECTION("a link") { std::filesystem::create_symlink("/etc/hostname", path); }
+  SECTION("a folder") { std::filesystem::create_directory(path); }
+  SECTION("a file with two names") {
+    std::ofstream(path) << "x";
+    std::filesystem::create_hard_link(path, scratch / "second");
+  }
+  SECTION("noise") { std::ofstream(path) << std::string(8192, 'x'); }
+  const ProgramRun run = run_vitrine({"doctor", "--json", "--segment", path.string()});
+  const auto document = boost::json::parse(run.output);
+  std::size_t findings = 0;
+  for (const auto& finding : document.at("findings").as_array()) {
+    if (finding.at("about") != path.c_str()) continue;
+    ++findings;
+    CHECK_THAT(std::string(finding.at("text").as_string()), !Contains(path.string()));
+  }
+  CHECK(findings == 1);
 }
 
 TEST_CASE("doctor finds a segment that was named, and says that its engine died", "[doctor]") {

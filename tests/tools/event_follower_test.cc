@@ -2,6 +2,7 @@
 #include "tools/event_follower.h"
 
 #include <catch2/catch.hpp>
+#include <mutex>
 
 #include "tests/scratch_folder.h"
 #include "tests/tools/sample_observation.h"
@@ -29,6 +30,31 @@ EventFollower::Batch next(EventFollower& follower) {
 }
 
 }  // namespace
+
+TEST_CASE("events that were lost with their page are missed, those behind them are not",
+          "[events]") {
+  const SharedScratchFolder scratch;
+  shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
+  append_events(writer, 5);
+  const auto path = shm::segment_path_in(scratch.path(), "e");
+  for (const std::size_t lost : {2, 3}) {  // by their sequence word
+    overwrite_row(path, shm::SectionId::kEvents,
+                  shm::kLineBytes / 8 + (lost - 1) * sizeof(shm::Event) / 8 + 1, 999);
+  }
+  std::mutex state_mutex;
+  REQUIRE(writer.publish_again(state_mutex).has_value());
+  EventFollower follower = follow(scratch);
+  EventFollower::Batch batch = next(follower);
+  REQUIRE(batch.events.size() == 1);
+  batch = next(follower);
+  CHECK(batch.missed == 2);
+  REQUIRE(batch.events.size() == 2);
+  CHECK(batch.events.front().sequence == 4);
+  batch = next(follower);
+  CHECK((batch.events.empty() && batch.missed == 0));
+  append_events(writer, 1);
+  CHECK(next(follower).events.size() == 1);
+}
 
 TEST_CASE("events come in order, each once", "[events]") {
   const SharedScratchFolder scratch;
@@ -138,4 +164,6 @@ TEST_CASE("an event is one line that says what its argument means", "[events]") 
   start.time = event.time;
   start.type = shm::EventType::kStart;
   CHECK(event_text(start, *observation.snapshot) == "2026-01-31T08:15:30.000Z  start");
+  start.time = {};
+  CHECK(event_text(start, *observation.snapshot) == "-  start");
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/post_mortem.h"
 
+#include <unistd.h>
+
 #include <boost/json/parse.hpp>
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -41,7 +43,7 @@ std::string incarnation_of_dead(const std::filesystem::path& folder, std::uint32
   return reader.identity().incarnation;
 }
 
-Result<shm::Attachment> box_of(const SharedScratchFolder& scratch) {
+Result<BlackBox> box_of(const SharedScratchFolder& scratch) {
   shm::Target target;
   target.instance = "e";
   target.places = {{scratch.path()}};
@@ -87,6 +89,23 @@ TEST_CASE("last words name the thread and what it had in hand", "[post-mortem]")
   CHECK_THAT(text_of(observation),
              Contains("\nstruck by 7 (Bus error) at 2026-01-31T08:15:30.020Z, in thread "
                       "worker\\x0a0, at gpu_proving of job 7 partition 1\n"));
+}
+
+TEST_CASE("what an engine was doing when it was struck is told up to that time", "[post-mortem]") {
+  shm::Observation observation = dead_for_an_hour();
+  constexpr std::uint64_t kAfterBeat = 80'000'000'000;
+  observation.snapshot->heartbeat_age_ns = kHour;
+  shm::LastWords& words = observation.snapshot->last_words;
+  words.written = 1;
+  words.signal = SIGSEGV;
+  words.time = {observation.snapshot->heartbeat_monotonic_ns + kAfterBeat};
+  const std::string text = text_of(observation);
+  CHECK_THAT(text, Contains("\ndied      2026-01-31T08:16:50.000Z, 58m40s ago\n"));
+  CHECK_THAT(text, Contains("     0       0  gpu_proving    1m21s    7          1"));
+  CHECK_THAT(text, !Contains("later"));
+  // Words from the future are not believed.
+  words.time = {observation.snapshot->heartbeat_monotonic_ns + 2 * kHour};
+  CHECK_THAT(text_of(observation), Contains("1h00m ago, or up to 100ms later\n"));
 }
 
 TEST_CASE("distinct errors are shown with their count, the last first", "[post-mortem]") {
@@ -144,7 +163,7 @@ TEST_CASE("the name itself is the black box while no other engine has it", "[pos
   const std::string second = incarnation_of_dead(scratch.path(), 2);
   const auto box = box_of(scratch);
   REQUIRE(box.has_value());
-  CHECK(box->last().snapshot->incarnation == second);
+  CHECK(box->attachment.last().snapshot->incarnation == second);
 }
 
 TEST_CASE("of an instance that is served again the newest dead one is shown", "[post-mortem]") {
@@ -154,10 +173,51 @@ TEST_CASE("of an instance that is served again the newest dead one is shown", "[
   const shm::SegmentWriter alive = publish_engine(scratch.path(), "e");
   auto box = box_of(scratch);
   REQUIRE(box.has_value());
-  CHECK(box->last().snapshot->incarnation == second);
-  const LastEvents last = read_last_events(*box, 50);
+  CHECK(box->attachment.last().snapshot->incarnation == second);
+  const LastEvents last = read_last_events(box->attachment, 50);
   REQUIRE(last.events.size() == 50);
   CHECK(last.events.back().sequence == 70);
+}
+
+TEST_CASE("what has a dead segment's name and is none is passed over, and said", "[post-mortem]") {
+  const SharedScratchFolder scratch;
+  incarnation_of_dead(scratch.path(), 1);
+  const std::string real = incarnation_of_dead(scratch.path(), 2);
+  const shm::SegmentWriter alive = publish_engine(scratch.path(), "e");
+  const auto live_path = shm::segment_path_in(scratch.path(), "e");
+  const auto name_of = [&](char digit) {
+    return shm::dead_path_of(live_path, std::string(32, digit));
+  };
+  std::ofstream(name_of('f')) << "";
+  std::filesystem::copy_file(shm::dead_path_of(live_path, real), name_of('e'));
+  const auto box = box_of(scratch);
+  REQUIRE(box.has_value());
+  CHECK(box->attachment.last().snapshot->incarnation == real);
+  CHECK(box->passed_over.size() == 2);
+  const ProgramRun run = run_vitrine({"post-mortem", "--segment", live_path.string()});
+  CHECK(run.exit_code == 4);
+  CHECK_THAT(run.error, Contains("passed over: " + name_of('f').string()) &&
+                            Contains("passed over: " + name_of('e').string() +
+                                     ": is the segment of another engine"));
+}
+
+TEST_CASE("a dead segment that another user put there is passed over", "[post-mortem]") {
+  if (::geteuid() != 0) {
+    WARN("not tested: only root can become another user");
+    return;
+  }
+  const SharedScratchFolder scratch;
+  std::filesystem::permissions(scratch.path(), std::filesystem::perms::all);
+  const std::string real = incarnation_of_dead(scratch.path(), 1);
+  const std::string foreign = incarnation_of_dead(scratch.path(), 1);
+  const auto live_path = shm::segment_path_in(scratch.path(), "e");
+  const shm::SegmentWriter alive = publish_engine(scratch.path(), "e");
+  REQUIRE(::chown(shm::dead_path_of(live_path, foreign).c_str(), 65534, 65534) == 0);
+  const auto box = box_of(scratch);
+  REQUIRE(box.has_value());
+  CHECK(box->attachment.last().snapshot->incarnation == real);
+  REQUIRE(box->passed_over.size() == 1);
+  CHECK_THAT(box->passed_over[0], Contains("belongs to uid 65534"));
 }
 
 TEST_CASE("an engine that lives and had none before it has no black box", "[post-mortem]") {

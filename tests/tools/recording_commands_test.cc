@@ -264,6 +264,56 @@ TEST_CASE("a replay is a live instance whose state is that of the recording") {
   CHECK_FALSE(std::filesystem::exists(path));
 }
 
+TEST_CASE("to readers a replay ends as an exit, unless its engine died") {
+  Scene scene;
+  const bool has_died = GENERATE(false, true);
+  if (has_died) scene.writer.reset();
+  CHECK(scene.record("50ms").exit_code == (has_died ? 4 : 0));
+  const auto path = scene.folder / "again.segment";
+  BackgroundProgram replay({"replay", scene.file(), "--segment", path.string(), "--instance",
+                            "again", "--hold", "--log-level", "off"});
+  shm::Target target;
+  target.path = path;
+  shm::Attachment attachment(target);
+  wait_until([&] { return attachment.observe().snapshot.has_value(); });
+  replay.signal(SIGTERM);
+  CHECK(replay.end() == 0);
+  const shm::Observation& look = attachment.observe();
+  CHECK(look.verdict.word == (has_died ? shm::VerdictWord::kDead : shm::VerdictWord::kExited));
+  CHECK(look.snapshot->exit_code == 0);
+}
+
+TEST_CASE("a recording without a frame is none: 5, and it tells no time") {
+  Scene scene;
+  // One row whose versions are all ahead of the commit: there is no moment to copy.
+  constexpr std::size_t kSlotWords = shm::slot_bytes(sizeof(shm::EngineRecord)) / 8;
+  for (std::size_t slot = 0; slot < shm::kSlots; ++slot) {
+    overwrite_row(scene.segment(), shm::SectionId::kEngine, shm::kLineBytes / 8 + slot * kSlotWords,
+                  std::uint64_t{1} << 40);
+  }
+  overwrite_row(scene.segment(), shm::SectionId::kEngine, 0, 7);
+  scene.writer->beat();
+  const ProgramRun run = scene.record("50ms");
+  CHECK(run.exit_code == 5);
+  CHECK_THAT(run.error, Contains("the recording has no frame"));
+  for (const std::string command : {"show", "events", "trace"}) {
+    std::vector<std::string> words = {command, "--file", scene.file()};
+    if (command == "trace") words.insert(words.end(), {"--out", scene.file() + ".json"});
+    const ProgramRun shown = run_vitrine(words);
+    INFO(command << shown.error);
+    CHECK(shown.exit_code == 5);
+    CHECK_THAT(shown.error, Contains("without a whole frame") && !Contains("1970"));
+  }
+  const ProgramRun played = run_vitrine({"replay", scene.file()});
+  CHECK(played.exit_code == 5);
+  CHECK_THAT(played.error, !Contains("1970"));
+  const ProgramRun shown = run_vitrine({"show", "--segment", scene.segment()});
+  CHECK_THAT(shown.output, Contains("the segment is damaged, its rows do not fit its commit"));
+  const ProgramRun report =
+      run_vitrine({"report", "--segment", scene.segment(), "--out", scene.file() + ".tar.gz"});
+  CHECK_THAT(report.error, Contains("is damaged: its rows do not fit its commit"));
+}
+
 TEST_CASE("a replay ends after its last frame, and refuses what it cannot play") {
   Scene scene;
   REQUIRE(scene.record("50ms").exit_code == 0);

@@ -101,12 +101,29 @@ void append_events(shm::SegmentWriter& writer, std::uint32_t count) {
   }
 }
 
+namespace {
+
+shm::SectionPlace place_of(const std::string& bytes, shm::SectionId section) {
+  const auto header = std::as_bytes(std::span(bytes)).first(shm::kCheckedHeaderBytes);
+  return shm::check_layout(header, bytes.size(), "test").value().place(section);
+}
+
+}  // namespace
+
+void overwrite_row(const std::filesystem::path& path, shm::SectionId table, std::size_t index,
+                   std::uint64_t word) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  const shm::SectionPlace place = place_of(bytes, table);
+  file.clear();
+  file.seekp(static_cast<std::streamoff>(place.offset_bytes + index * sizeof(word)));
+  file.write(reinterpret_cast<const char*>(&word), sizeof(word));
+}
+
 void damage_events(const std::filesystem::path& path) {
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
   const std::string bytes(std::istreambuf_iterator<char>(file), {});
-  const auto header = std::as_bytes(std::span(bytes)).first(shm::kCheckedHeaderBytes);
-  const auto place =
-      shm::check_layout(header, bytes.size(), "test").value().place(shm::SectionId::kEvents);
+  const shm::SectionPlace place = place_of(bytes, shm::SectionId::kEvents);
   file.clear();
   file.seekp(static_cast<std::streamoff>(place.offset_bytes));
   const std::size_t ring_bytes = shm::kLineBytes + place.count * place.stride_bytes;

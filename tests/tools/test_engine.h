@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "shm/layout.h"
 #include "shm/segment_writer.h"
 
 namespace vitrine::tests {
@@ -20,6 +21,11 @@ shm::SegmentWriter publish_engine_at(const std::filesystem::path& path, const st
 
 // Appends that many events to the ring.
 void append_events(shm::SegmentWriter& writer, std::uint32_t count);
+
+// Stores `word` in place of word `index` of a table's row: 0 is the row's head; a slot begins at
+// word 16.
+void overwrite_row(const std::filesystem::path& path, shm::SectionId table, std::size_t index,
+                   std::uint64_t word);
 
 // Fills the event ring of the segment at `path` with noise, its head too.
 void damage_events(const std::filesystem::path& path);

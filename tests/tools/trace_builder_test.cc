@@ -197,6 +197,18 @@ TEST_CASE("a gap in the events ends what was open, and is marked with its length
   CHECK(marks[0].at("name") == "12 events missed");
 }
 
+TEST_CASE("an event without a time does not move the beginning of a trace") {
+  Script script;
+  script.at(10, EventType::kSynthStart, 0);
+  shm::Event lost;
+  lost.sequence = 2;
+  script.builder.add(lost);
+  script.at(20, EventType::kSynthEnd, 0);
+  const std::string text = script.builder.finish({}, 0);
+  CHECK(text.find("1 events missed") != std::string::npos);
+  CHECK(text.find("\"begin_time\":\"1970-01-01T00:00:01.010Z\"") != std::string::npos);
+}
+
 TEST_CASE("a failure is an instant on its worker's track with its class") {
   Script script;
   script.at(0, EventType::kGpuPickup, 0, 2);

@@ -19,14 +19,14 @@ import sys
 import time
 
 from vitrine_layout import EVENTS, HISTORY, SegmentError
-from vitrine_segment import Record, Segment, Snapshot, signed
+from vitrine_segment import Record, Segment, Snapshot, boot_id, signed
 
 EXIT_CODES = {"unreadable": 5, "exited": 4, "dead": 4, "hung": 6, "draining": 1, "degraded": 1,
               "starting": 0, "busy": 0, "idle": 0}
 DIRECTORIES = ("/run/vitrine", "/dev/shm")
-DEAD_NAME = re.compile(r"(?:vitrine\.)?([a-z0-9_-]{1,32})\.[0-9a-f]{32}\.dead")
-LIVE_NAME = {True: re.compile(r"vitrine\.([a-z0-9_-]{1,32})"),
-             False: re.compile(r"([a-z0-9_-]{1,32})\.segment")}
+DEAD_NAME = re.compile(r"(?:vitrine\.)?([a-z0-9_][a-z0-9_-]{0,31})\.[0-9a-f]{32}\.dead")
+LIVE_NAME = {True: re.compile(r"vitrine\.([a-z0-9_][a-z0-9_-]{0,31})"),
+             False: re.compile(r"([a-z0-9_][a-z0-9_-]{0,31})\.segment")}
 
 
 def rfc3339(unix_ns):
@@ -90,7 +90,7 @@ class Look:
 
     def _verdict(self, stood_ns):
         engine = (self.snapshot.rows.get("engine") or [Record({}, b"")])[0]
-        process = f"process {self.segment.pid} on {self.segment.host}"
+        process = f"process {self.segment.pid}{self._elsewhere()} on {self.segment.host}"
         after = f", after signal {self.snapshot.last_signal}" if self.snapshot.last_signal else ""
         if self.snapshot.life_word() == "closed" or not self.lock_held:
             return self._gone(process, after)
@@ -118,9 +118,16 @@ class Look:
             return "busy", activity
         return "idle", "paused" if engine.number("paused") else "no work"
 
+    def _elsewhere(self):
+        """Whether the number means another process here, or none: as of one in a container."""
+        if boot_id() != self.segment.boot_id:
+            return ""
+        is_here = os.stat("/proc/self/ns/pid").st_ino == self.segment.pid_namespace
+        return "" if is_here else " (of another PID namespace)"
+
     def _gone(self, process, after):
         life = self.snapshot.life_word()
-        when = duration_text(self.snapshot.heartbeat_age_ns) + " ago"
+        when = duration_text(self.snapshot.last_sign_age_ns()) + " ago"
         if life == "closed":
             return "exited", f"{process} exited with code {self.snapshot.exit_code}, {when}{after}"
         words, struck = self.snapshot.last_words, after
@@ -130,8 +137,9 @@ class Look:
                 struck += f" at {words.text('stage')} of job {words['job']}"
                 if words.index("partition") is not None:
                     struck += f" partition {words['partition']}"
+        step = self._longest_step(self.snapshot.last_sign_age_ns())
         return "dead", (f"{process} ended without saying so; last sign of life {when}, then {life}"
-                        f"{struck}, {self._activity()[1]}{self._longest_step()}")
+                        f"{struck}, {self._activity()[1]}{step}")
 
     def _activity(self):
         active = sum(job.text("state") in ("running", "assembling")
@@ -142,14 +150,15 @@ class Look:
             f"{active} active job{'s' * (active != 1)}, {proving} of {len(workers)} "
             f"worker{'s' * (len(workers) != 1)} proving")
 
-    def _longest_step(self):
+    def _longest_step(self, until_age_ns=0):
         proving = [worker for worker in self.snapshot.rows.get("workers", [])
                    if worker.text("state") == "proving" and worker.number("since")]
         if not proving:
             return ""
         oldest = min(proving, key=lambda worker: worker["since"])
+        age_ns = max(0, self.snapshot.age_ns(oldest["since"]) - until_age_ns)
         return (f"; worker {oldest.row} in {oldest.text('stage')} of job {oldest.number('job')} "
-                f"for {duration_text(max(0, self.snapshot.age_ns(oldest['since'])))}")
+                f"for {duration_text(age_ns)}")
 
     def _overrun_ns(self, thread):
         limit_ns, since_ns = thread.number("limit_ns"), thread.number("since")
@@ -239,7 +248,6 @@ def observe_settled(segment):
 
 
 def candidates(instance, path):
-    path = path or os.environ.get("VITRINE_SEGMENT")
     if path:
         return [path]
     return [os.path.join(folder, f"vitrine.{instance}" if folder == "/dev/shm"
@@ -251,7 +259,8 @@ def find(arguments):
     schema = read_schema_file(arguments.schema) if arguments.schema else None
     if arguments.file:
         return Segment(arguments.file, file=True, schema=schema)
-    paths, dead, first_error = candidates(arguments.instance, arguments.segment), None, None
+    instance = arguments.instance or "main"
+    paths, dead, first_error = candidates(instance, arguments.segment), None, None
     for path in paths:
         try:
             segment = Segment(path, owner=arguments.owner, schema=schema)
@@ -265,7 +274,7 @@ def find(arguments):
     if dead:
         return dead
     if first_error is None and len(paths) > 1:
-        first_error = SegmentError("absent", f"no engine '{arguments.instance}'",
+        first_error = SegmentError("absent", f"no engine '{instance}'",
                                    "no segment at " + ", ".join(paths))
     raise first_error or SegmentError("absent", paths[0], "no such segment")
 
@@ -323,7 +332,7 @@ def run_entries(arguments):
         if is_events and missed and arguments.json:
             write_json({"type": "missed", "count": missed})
         elif missed and not arguments.json:
-            print(f"-- {missed} before these were overwritten")
+            print(f"-- {missed} of these were overwritten or lost")
         for entry in entries:
             form = event_json if is_events else record_json
             values = form(entry, look.snapshot)
@@ -338,7 +347,7 @@ def run_entries(arguments):
 def run_schema(arguments):
     with find(arguments) as segment:
         if segment.schema_text is None:
-            raise SegmentError("unsupported", segment.path, "has no schema text")
+            raise segment.no_schema("its format cannot be shown")
         print(segment.schema_text)
         return 0
 
@@ -376,10 +385,15 @@ def listed_instance(name, owner):
 
 
 def run_ls(arguments):
-    names = list_segments()
+    only = arguments.instance
+    names = [name for name in list_segments() if only in (None, name[1])]
     if arguments.segment:
-        names = [(False, arguments.instance, arguments.segment)]
+        names = [(False, None, arguments.segment)]
     listed = [(name, one) for name in names if (one := listed_instance(name, arguments.owner))]
+    if not listed and arguments.segment:
+        raise SegmentError("absent", arguments.segment, "no such segment")
+    if not listed and only:
+        raise SegmentError("absent", f"no engine '{only}'", "no segment of that name")
     current = {name[1] for name, _ in listed if not name[0]}
     served = {instance for _, (instance, verdict, _) in listed
               if verdict not in ("dead", "exited", "unreadable")}
@@ -391,7 +405,7 @@ def run_ls(arguments):
         instances.append(out)
         if not arguments.json:
             reason = printable(out["engine"]["reason"])
-            print(f"{printable(instance):16} {verdict:10} {out['segment_path']}  {reason}")
+            print(f"{printable(instance or '-'):16} {verdict:10} {out['segment_path']}  {reason}")
     if arguments.json:
         write_json({"instances": instances})
     elif not instances:
@@ -400,9 +414,15 @@ def run_ls(arguments):
 
 
 def instance_name(text):
-    if not re.fullmatch("[a-z0-9_-]{1,32}", text):
+    if not re.fullmatch("[a-z0-9_][a-z0-9_-]{0,31}", text):
         raise argparse.ArgumentTypeError(f"'{text}' is not an instance name: 1 to 32 of a-z, 0-9, "
-                                         "_ and -")
+                                         "_ and -, not first a -")
+    return text
+
+
+def path_name(text):
+    if not text:
+        raise argparse.ArgumentTypeError("'' is not a path: it is empty")
     return text
 
 
@@ -432,9 +452,11 @@ def parser():
         one.set_defaults(run=run)
         one.add_argument("--json", action="store_true", help="JSON and nothing else")
         one.add_argument("--instance", type=instance_name, help="Name of the instance (main)",
-                         default=os.environ.get("VITRINE_INSTANCE") or "main")
-        one.add_argument("--segment", help="Path of the engine's segment")
-        one.add_argument("--file", help="A dead segment or a recording, instead of an instance")
+                         default=os.environ.get("VITRINE_INSTANCE") or None)
+        one.add_argument("--segment", type=path_name, help="Path of the engine's segment",
+                         default=os.environ.get("VITRINE_SEGMENT") or None)
+        one.add_argument("--file", type=path_name,
+                         help="A dead segment, instead of an instance; not a recording")
         one.add_argument("--owner", type=user, help="Also trust segments of this user")
         one.add_argument("--schema", help="How to read a segment that has no schema text: that "
                          "text, or a segment that has one")

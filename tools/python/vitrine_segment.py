@@ -45,7 +45,7 @@ def text_of(raw):
 
 
 class Segment:
-    """One open segment. `file`: a dead one or a recording, read into memory at once. `schema`: the
+    """One open segment. `file`: a dead one, read into memory at once. `schema`: the
     text to read it by when it has none of its own (version 1.0)."""
 
     def __init__(self, path, file=False, owner=None, schema=None):
@@ -201,12 +201,18 @@ class Segment:
             sequence -= 1
         return sequence
 
+    def no_schema(self, consequence):
+        if SCHEMA in self.places:
+            return SegmentError("corrupt", self.path, "its schema text is damaged: it does not "
+                                f"have the hash that the header tells; {consequence}")
+        version = ".".join(str(part) for part in self.version)
+        return SegmentError("unsupported", self.path,
+                            f"version {version} without a schema text: {consequence}")
+
     def snapshot(self):
         """The state at one commit, or one that says `consistent` False."""
         if self.sections is None:
-            raise SegmentError("unsupported", self.path, f"version {self.version[0]}."
-                               f"{self.version[1]} without a schema text: only its header can be "
-                               "shown; --schema FILE says how to read it")
+            raise self.no_schema("only its header can be shown; --schema FILE says how to read it")
         taken_ns, taken_unix_ns = time.monotonic_ns(), time.time_ns()
         tables = [section for section in self.sections.values() if section.kind == "table"]
         for _ in range(TRIES):
@@ -223,14 +229,15 @@ class Segment:
         return Snapshot(self, commit, rows, last_event, (False, taken_ns, taken_unix_ns))
 
     def entries(self, number):
-        """(Records of a ring up to the last commit, oldest first; how many were overwritten)."""
+        """(Records of a ring up to the last commit, oldest first; how many were overwritten or
+        lost). One that was lost keeps its place as an entry of zeros behind its sequence."""
         section, place = (self.sections or {}).get(number), self.places.get(number)
         if section is None or place is None or place.count == 0:
             return [], 0
         commit, head = self.word(self.hot + COMMIT), self.word(place.offset)
         raw = self.read(place.offset + LINE, place.count * place.stride)
         oldest = max(1, self.word(place.offset) - place.count + 2)
-        found = []
+        found, lost = [], 0
         for sequence in range(oldest, head + 1):
             start = (sequence - 1) % place.count * place.stride
             stamp, told = struct.unpack_from("=QQ", raw, start)
@@ -239,8 +246,11 @@ class Segment:
                                    "entries out of their order")
             if stamp > commit:
                 break
-            found.append(Record(section.fields, raw[start:start + place.record_bytes]))
-        return found, oldest - 1
+            if any(raw[start + 16:start + place.record_bytes]):
+                found.append(Record(section.fields, raw[start:start + place.record_bytes]))
+            else:
+                lost += 1
+        return found, oldest - 1 + lost
 
     def last_words(self):
         place = self.places.get(LAST_WORDS)
@@ -342,6 +352,13 @@ class Snapshot:
 
     def age_ns(self, instant_ns):
         return signed(self.heartbeat_ns - instant_ns + self.heartbeat_age_ns)
+
+    def last_sign_age_ns(self):
+        """Time since the last beat, or since the last words when they were later."""
+        words_ns = self.last_words.number("time") if self.last_words else 0
+        after_beat_ns = words_ns - self.heartbeat_ns
+        is_later = 0 < after_beat_ns <= self.heartbeat_age_ns
+        return self.heartbeat_age_ns - (after_beat_ns if is_later else 0)
 
     def credible_interval_ns(self):
         return min(max(self.heartbeat_interval_ns, 10**6), 2 * 10**9)
