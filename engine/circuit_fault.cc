@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/device_eligibility.h"
 #include "engine/quantities.h"
 #include "engine/resident_keys.h"
 
@@ -29,21 +30,37 @@ std::string fault_of(const EngineModel& model, const Circuit& circuit) {
 }
 
 // Sizes that read the same in units are told apart in bytes.
+struct ComparedSizes {
+  ComparedSizes(std::uint64_t needed_bytes, std::uint64_t limit_bytes)
+      : needed(size_text(needed_bytes)), limit(size_text(limit_bytes)) {
+    if (needed != limit) return;
+    needed = exact_size_text(needed_bytes);
+    limit = exact_size_text(limit_bytes);
+  }
+  std::string needed, limit;
+};
+
 std::string need_text(const Circuit& circuit, std::uint64_t budget_bytes,
                       std::uint64_t kept_bytes) {
   const std::uint64_t key_bytes = circuit.key_bytes();
   const std::uint64_t partition_bytes = circuit.working.total();
-  const std::uint64_t needed_bytes = key_bytes + partition_bytes;
-  std::string needed = size_text(needed_bytes);
-  std::string budget = size_text(budget_bytes);
-  if (needed == budget) {
-    needed = exact_size_text(needed_bytes);
-    budget = exact_size_text(budget_bytes);
-  }
-  return "needs " + needed + " (key " + size_text(key_bytes) + ", partition " +
-         size_text(partition_bytes) + "); the budget is " + budget +
+  const ComparedSizes sizes(key_bytes + partition_bytes, budget_bytes);
+  return "needs " + sizes.needed + " (key " + size_text(key_bytes) + ", partition " +
+         size_text(partition_bytes) + "); the budget is " + sizes.limit +
          (kept_bytes == 0 ? std::string()
                           : ", of which keys that are kept resident hold " + size_text(kept_bytes));
+}
+
+// When no device takes work nobody knows which will: jobs wait.
+std::optional<Refusal> device_refusal(const EngineModel& model, const Circuit& circuit) {
+  const std::uint64_t needed_bytes = circuit.working.total();
+  const auto most_bytes = largest_memory(model.devices);
+  if (!most_bytes || needed_bytes <= *most_bytes) return std::nullopt;
+  const ComparedSizes sizes(needed_bytes, *most_bytes);
+  return Refusal{RefusalReason::kImpossible,
+                 "circuit " + circuit.configuration.id + " needs " + sizes.needed +
+                     " of a device's memory for a partition; the most that a device has is " +
+                     sizes.limit};
 }
 
 }  // namespace
@@ -53,7 +70,7 @@ std::optional<Refusal> lasting_refusal(const EngineModel& model, const Circuit& 
   const std::uint64_t budget_bytes = model.budget.total_bytes();
   const std::uint64_t kept_bytes = kept_bytes_beside(model, circuit);
   if (circuit.key_bytes() + circuit.working.total() + kept_bytes <= budget_bytes) {
-    return std::nullopt;
+    return device_refusal(model, circuit);
   }
   return Refusal{RefusalReason::kImpossible, "circuit " + circuit.configuration.id + " " +
                                                  need_text(circuit, budget_bytes, kept_bytes)};

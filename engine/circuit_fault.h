@@ -12,7 +12,7 @@
 namespace vitrine::engine {
 
 // Why no job of the circuit can be taken as long as the engine runs: its key's header could not be
-// read at the start, or it needs more than the budget.
+// read at the start, or it needs more than the budget, or than any device has that takes work.
 [[nodiscard]] std::optional<Refusal> lasting_refusal(const EngineModel& model,
                                                      const Circuit& circuit);
 

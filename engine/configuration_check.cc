@@ -31,7 +31,7 @@ std::vector<std::string> start_complaints(const Configuration& configuration) {
   }
   EngineOptions options;
   options.configuration = configuration;
-  const unsigned threads = configuration.threads != 0 ? configuration.threads : usable_threads();
+  const unsigned threads = kernel_threads(configuration);
   auto model = make_model(options, threads);
   if (!model) {
     // That has been said; without a budget the keys can be judged all the same.

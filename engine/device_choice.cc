@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/device_choice.h"
 
+#include "engine/device_eligibility.h"
+
 namespace vitrine::engine {
 namespace {
 
@@ -21,9 +23,10 @@ bool waits_for_kernels(const Worker& worker) {
 
 }  // namespace
 
-Partition* next_for_device(const EngineModel& model, const Worker&, shm::Instant now) {
+Partition* next_for_device(const EngineModel& model, const Worker& worker, shm::Instant now) {
   Partition* next = nullptr;
   for (Partition* queued : model.device_queue) {
+    if (!may_run(*worker.device, demand_of(*queued))) continue;
     const bool comes_first =
         next == nullptr ||
         urgency_of(model, *queued, now).comes_before(urgency_of(model, *next, now));

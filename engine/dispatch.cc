@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "engine/deadlines.h"
+#include "engine/device_eligibility.h"
 #include "engine/job_lifecycle.h"
 #include "engine/quantities.h"
 #include "engine/resident_keys.h"
@@ -39,9 +40,12 @@ void fill_resources(SchedulerView& view, const EngineModel& model) {
   view.total_bytes = model.budget.total_bytes();
   view.available_bytes = model.budget.available_bytes();
   view.synthesis_slots = room(model.facts.synthesis_limit, synthesizing);
-  view.device_room = room(capacity, before_devices);
-  view.critical_room =
-      room(capacity + kCriticalPlaces, std::max<std::size_t>(capacity, before_devices));
+  // Before devices of which none takes work nothing is prepared.
+  if (any_takes_work(model.devices)) {
+    view.device_room = room(capacity, before_devices);
+    view.critical_room =
+        room(capacity + kCriticalPlaces, std::max<std::size_t>(capacity, before_devices));
+  }
   const std::uint32_t loading = model.keys.loads_begun();
   const std::uint32_t loaders = model.facts.key_loaders;
   view.loaders = room(loaders, loading);
@@ -106,9 +110,9 @@ void tell_partitions(Change& change, Job& job, const WaitState& head) {
   const bool concerns_all = head.reason == WaitReason::kSrs || head.reason == WaitReason::kPaused ||
                             head.reason == WaitReason::kBatch;
   const WaitState turn{WaitReason::kCpu, change.now(), 0, 0};
-  for (std::uint32_t number = job.next_pending; number < job.partition_count(); ++number) {
-    Partition& partition = job.partitions[number];
-    const bool is_concerned = concerns_all || number == job.next_pending;
+  for (std::uint32_t ahead = 0; ahead < job.pending(); ++ahead) {
+    Partition& partition = job.partitions[job.to_start(ahead)];
+    const bool is_concerned = concerns_all || ahead == 0;
     if (partition.wait.turn_to(is_concerned ? head : turn)) {
       change.publish().partition_waits(partition);
     }
@@ -132,7 +136,7 @@ void grant(Change& change, Job& job, std::uint32_t partitions) {
   for (std::uint32_t i = 0; i < partitions; ++i) {
     auto reserved = budget.try_reserve(MemoryConsumer::kWorking, job.circuit->working.total());
     assert(reserved && "the plan counted these bytes");
-    grant_partition(change, job.partitions[job.next_pending], std::move(*reserved));
+    grant_partition(change, job.partitions[job.to_start()], std::move(*reserved));
   }
 }
 
@@ -143,7 +147,7 @@ Failure cannot_fit(const EngineModel& model, const Job& job, std::uint64_t needs
               size_text(kept_bytes_beside(model, *job.circuit)) + " of the " +
               size_text(model.budget.total_bytes()) + " of the budget",
           PartitionStage::kPending,
-          0,
+          job.to_start(),
           {}};
 }
 

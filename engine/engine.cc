@@ -38,6 +38,11 @@ JobStatus status_of(const Job& job) {
   return {record_of(job), job.failure ? job.failure->text : std::string(), is_left(job)};
 }
 
+DeviceStatus status_of(const Device& device) {
+  return {record_of(device), device.number, device.setup.memory_bytes, device.fault,
+          device.stands_by};
+}
+
 Failure stopped_by_shutdown() {
   return {ErrorClass::kLost, "the engine stopped before the job was done", {}, {}, {}};
 }
@@ -61,6 +66,12 @@ std::size_t jobs_at_work(const EngineModel& model) {
   const std::vector<Job*>& active = model.jobs.active();
   return static_cast<std::size_t>(
       std::count_if(active.begin(), active.end(), [](const Job* job) { return !is_left(*job); }));
+}
+
+// One that a lost device has not let go: its thread cannot be waited for.
+bool has_stuck_worker(const EngineModel& model) {
+  return std::ranges::any_of(model.workers,
+                             [](const Worker& worker) { return worker.abandoned.has_value(); });
 }
 
 void tell_stopping(Change& change) {
@@ -98,10 +109,13 @@ void show_closed(EngineState& state, int exit_code) {
 
 struct Engine::Parts {
   EngineOptions options;
+  // Loads keys and synthesizes; each device has its own, for its kernels.
   std::unique_ptr<kernels::ThreadPool> pool;
+  std::vector<std::unique_ptr<kernels::ThreadPool>> device_pools;
   std::unique_ptr<EngineState> state;
   std::unique_ptr<LastWordsPlace> last_words;
   std::unique_ptr<Heartbeat> heartbeat;
+  std::vector<std::uint32_t> device_of_worker;
   std::vector<std::thread> stages;
   std::atomic<JobId> last_id{0};
   std::string not_shared;
@@ -128,7 +142,8 @@ void Engine::Parts::start_threads() {
       body(row);
     });
   };
-  Backend* backend = state->look([](EngineModel& model) { return model.devices[0].backend.get(); });
+  Backend* backend =
+      state->look([](EngineModel& model) { return model.devices[0].setup.backend.get(); });
   for (std::uint32_t i = 0; i < options.configuration.key_loaders + kCriticalLoaders; ++i) {
     start([this](ThreadRow row) { run_key_loader(*state, row, options.key_reader, *pool); });
   }
@@ -137,8 +152,9 @@ void Engine::Parts::start_threads() {
   for (std::uint32_t i = 0; i < options.configuration.synthesis_concurrency; ++i) {
     start([this, backend](ThreadRow row) { run_synthesis(*state, row, *backend, *pool); });
   }
-  for (std::uint32_t i = 0; i < options.configuration.workers_per_device; ++i) {
-    start([this, i](ThreadRow row) { run_worker(*state, {i, row}, *pool); });
+  for (std::uint32_t i = 0; i < device_of_worker.size(); ++i) {
+    kernels::ThreadPool& device_pool = *device_pools[device_of_worker[i]];
+    start([this, i, &device_pool](ThreadRow row) { run_worker(*state, {i, row}, device_pool); });
   }
 }
 
@@ -149,8 +165,7 @@ Engine::Started Engine::start(EngineOptions options) {
     return StartFailure{StartFailure::Kind::kNoGpu,
                         "a GPU is required: " + why_no_gpu(probe_gpu())};
   }
-  const unsigned configured = options.configuration.threads;
-  const unsigned threads = configured != 0 ? configured : usable_threads();
+  const unsigned threads = kernel_threads(options.configuration);
   auto model = make_model(options, threads);
   if (!model) return model.error();
   auto parts = std::make_unique<Parts>();
@@ -161,6 +176,12 @@ Engine::Started Engine::start(EngineOptions options) {
     highest_stored_id = *highest;
   }
   parts->pool = std::make_unique<kernels::ThreadPool>(threads);
+  for (const Device& device : (*model)->devices) {
+    parts->device_pools.push_back(std::make_unique<kernels::ThreadPool>(device.setup.threads));
+  }
+  for (const Worker& worker : (*model)->workers) {
+    parts->device_of_worker.push_back(worker.device->number);
+  }
   // Last, when nothing else can refuse the start: it takes the place of the predecessor's.
   auto publication = publish_segment(options);
   if (!publication) return publication.error();
@@ -339,6 +360,19 @@ std::vector<shm::AllocationRecord> Engine::circuits() {
   });
 }
 
+std::vector<DeviceStatus> Engine::devices() {
+  return parts_->state->look([](EngineModel& model) {
+    std::vector<DeviceStatus> devices;
+    for (const Device& device : model.devices) devices.push_back(status_of(device));
+    return devices;
+  });
+}
+
+DeviceRelease Engine::release_device(std::uint32_t number) {
+  return parts_->state->change(
+      [&](Change& change) { return engine::release_device(change, number); });
+}
+
 void Engine::set_pause(Pause pause) {
   parts_->state->change([&](Change& change) {
     EngineModel& model = change.model();
@@ -365,7 +399,8 @@ bool Engine::drain(Deadline deadline) {
     give_up_jobs(change, [](const Job&) { return true; });
   });
   const bool is_drained =
-      state.wait_until(std::chrono::steady_clock::now() + kStopPatience, is_idle);
+      state.wait_until(std::chrono::steady_clock::now() + kStopPatience, is_idle) &&
+      !state.look([](EngineModel& model) { return has_stuck_worker(model); });
   state.change([](Change& change) {
     change.model().is_over = true;
     tell_left(change);

@@ -15,6 +15,8 @@
 
 #include "engine/backend.h"
 #include "engine/configuration.h"
+#include "engine/device.h"
+#include "engine/device_health.h"
 #include "engine/job_request.h"
 #include "engine/job_resumption.h"
 #include "engine/journal.h"
@@ -32,6 +34,7 @@ struct EngineOptions {
   std::filesystem::path api_socket;  // shown in the segment; empty: none
   enum class SegmentEnd { kKeep, kRemove } segment_end = SegmentEnd::kKeep;
   std::shared_ptr<Backend> backend;  // instead of the configured one
+  std::vector<DeviceSetup> devices;  // instead of the configured ones
   KeyReader key_reader = load_proving_key;
   Journal* journal = nullptr;             // outlives the engine
   std::vector<SettingInEffect> settings;  // to be shown
@@ -44,6 +47,14 @@ struct JobStatus {
   std::string failure;   // in full
   bool is_left = false;  // for the next start of the engine
   [[nodiscard]] bool is_final() const { return shm::is_final(record.state); }
+};
+
+struct DeviceStatus {
+  shm::DeviceRecord record;
+  std::uint32_t number = 0;
+  std::optional<std::uint64_t> memory_bytes;  // of its own
+  std::string fault;                          // why it is not up; empty when it is
+  bool stands_by = false;                     // for when no other device takes work
 };
 
 // kTooLate: how the job ends is decided already.
@@ -87,6 +98,10 @@ class Engine {
   [[nodiscard]] std::vector<shm::JobRecord> jobs();
   // The SRS rows: one per circuit.
   [[nodiscard]] std::vector<shm::AllocationRecord> circuits();
+
+  [[nodiscard]] std::vector<DeviceStatus> devices();
+  // Takes a device back that was quarantined or lost.
+  [[nodiscard]] DeviceRelease release_device(std::uint32_t number);
 
   enum class Pause { kOn, kOff };
   void set_pause(Pause pause);

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "engine/backend_choice.h"
-#include "engine/cpu_backend.h"
+#include "engine/device_setup.h"
 #include "engine/host_group.h"
 #include "engine/host_memory.h"
 #include "engine/quantities.h"
@@ -43,21 +43,15 @@ std::uint32_t kind_row(EngineModel& model, const std::string& kind) {
   return static_cast<std::uint32_t>(tallies.size() - 1);
 }
 
-void add_devices(EngineModel& model, const EngineOptions& options, unsigned threads) {
-  const std::uint32_t workers = options.configuration.workers_per_device;
-  Device device;
-  device.backend = options.backend ? options.backend : std::make_shared<CpuBackend>();
-  device.name = cpu_model_name();
-  device.threads = threads;
-  device.workers = workers;
-  device.state_since = model.facts.started;
-  model.devices.push_back(std::move(device));
-  for (std::uint32_t number = 0; number < workers; ++number) {
-    Worker worker;
-    worker.number = number;
-    worker.device = &model.devices[0];
-    worker.since = model.facts.started;
-    model.workers.push_back(worker);
+void add_workers(EngineModel& model) {
+  for (Device& device : model.devices) {
+    device.state_since = model.facts.started;
+    for (std::uint32_t i = 0; i < device.workers; ++i) {
+      Worker& worker = model.workers.emplace_back();
+      worker.number = static_cast<std::uint32_t>(model.workers.size() - 1);
+      worker.device = &device;
+      worker.since = model.facts.started;
+    }
   }
 }
 
@@ -82,10 +76,18 @@ void add_threads(EngineModel& model) {
   }
 }
 
-void fill_facts(EngineModel& model, const Configuration& configuration) {
-  const BackendChoice choice = choose_backend(configuration.backend, probe_gpu());
+// Devices that are given are what was asked for.
+BackendChoice backend_of(const EngineOptions& options) {
+  const shm::Backend requested = options.configuration.backend;
+  if (options.devices.empty()) return choose_backend(requested, probe_gpu());
+  return {requested, options.devices.front().kind, {}};
+}
+
+void fill_facts(EngineModel& model, const EngineOptions& options) {
+  const Configuration& configuration = options.configuration;
+  const BackendChoice choice = backend_of(options);
   model.facts.requested_backend = choice.requested;
-  model.facts.effective_backend = choice.effective;
+  model.effective_backend = choice.effective;
   model.facts.kernel_path = kernels::kernel_path_name();
   model.facts.started = {shm::monotonic_ns()};
   model.facts.synthesis_limit = configuration.synthesis_concurrency;
@@ -110,7 +112,13 @@ std::vector<std::string> host_complaints(const Configuration& configuration) {
   }
   const auto budget_bytes = budget_of(configuration);
   if (!budget_bytes) complaints.push_back(budget_bytes.error().text);
+  if (auto complaint = split_complaint(configuration, kernel_threads(configuration)))
+    complaints.push_back(*complaint);
   return complaints;
+}
+
+unsigned kernel_threads(const Configuration& configuration) {
+  return configuration.threads != 0 ? configuration.threads : usable_threads();
 }
 
 unsigned usable_threads() {
@@ -152,10 +160,16 @@ StartResult<std::unique_ptr<EngineModel>> make_model(const EngineOptions& option
   const Configuration& configuration = options.configuration;
   const auto budget_bytes = budget_of(configuration);
   if (!budget_bytes) return budget_bytes.error();
+  if (auto complaint = split_complaint(configuration, kernel_threads(configuration))) {
+    return StartFailure{StartFailure::Kind::kUsage, *complaint};
+  }
+  std::vector<Device> devices = make_devices(options, threads);
   auto model = std::make_unique<EngineModel>(
-      *budget_bytes, ProvingKeyCache(configuration.circuits, threads), options.capacity);
-  fill_facts(*model, configuration);
-  add_devices(*model, options, threads);
+      *budget_bytes, ProvingKeyCache(configuration.circuits, most_threads(devices)),
+      options.capacity);
+  fill_facts(*model, options);
+  model->devices = std::move(devices);
+  add_workers(*model);
   add_threads(*model);
   for (Circuit& circuit : model->keys.circuits()) {
     circuit.srs.settle(circuit.srs.state(), model->facts.started);

@@ -18,6 +18,8 @@ namespace vitrine::engine {
 
 // The CPUs this process may run on.
 [[nodiscard]] unsigned usable_threads();
+// As many as configured, or as many as there are.
+[[nodiscard]] unsigned kernel_threads(const Configuration& configuration);
 
 // The first id of this incarnation, less one.
 [[nodiscard]] JobId first_job_id(std::int64_t unix_ns);

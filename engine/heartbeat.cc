@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "engine/device_health.h"
 #include "engine/host_memory.h"
 #include "engine/last_words.h"
 
@@ -49,6 +50,7 @@ void Heartbeat::sample() {
     change.model().process_resident_bytes = resident;
     if (is_name_lost) change.degrade(kNameLost);
     if (is_damaged) change.degrade(kDamaged);
+    lose_hung_devices(change);
     change.publish().history(change.model());
   });
   if (is_name_lost || is_damaged) publish_again();

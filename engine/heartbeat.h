@@ -22,7 +22,7 @@ class Heartbeat {
 
  private:
   void run();
-  // Resident memory, and whether the segment still has its name.
+  // Resident memory, whether the segment still has its name, and devices that do not answer.
   void sample();
   void publish_again();
 

@@ -3,7 +3,8 @@
 //
 // Threads: guarded by the engine's state mutex, except `Job::cancelled`, which stages read while
 // they compute. A job stays in memory until its row is given to another; that never happens
-// before it is final, and it is final only when none of its partitions is in a stage's hands.
+// before it is final. A stage keeps it with a PartitionHold while it computes: the worker of a lost
+// device may still compute when its partition, and the job, have long ended elsewhere.
 // Why: counts are derived from states: set_state and set_stage are the only places that change
 // either, so they cannot disagree (invariants I1 and I3).
 #pragma once
@@ -45,6 +46,7 @@ struct KindTally {
   std::array<std::uint64_t, kStageCount> partitions_ended{};  // final stages only
   // Of partitions that went on from a stage; at kDone: from created to done.
   std::array<DurationTally, kStageCount> stage_times{};
+  std::uint64_t partitions_retried = 0;
   std::uint64_t deadlines_missed = 0;
 };
 
@@ -84,6 +86,8 @@ struct Partition {
   shm::PartitionStage last_stage{};  // the one it ended in
   shm::Instant stage_since;
   std::uint32_t attempt = 1;
+  std::optional<std::uint32_t> excluded_device;  // that failed the attempt before
+  std::optional<ErrorClass> retry_cause;         // how it did
   WaitState wait;
   std::optional<std::uint32_t> worker, device;
   std::optional<ErrorClass> failure_class;
@@ -96,7 +100,7 @@ struct Partition {
   std::shared_ptr<const ProofTexts> proof;   // when done
 };
 
-struct Job {
+struct Job : std::enable_shared_from_this<Job> {
   JobId id = 0;
   std::uint32_t row = 0;
   shm::JobState state = shm::JobState::kUnknown;
@@ -108,10 +112,11 @@ struct Job {
 
   std::vector<Partition> partitions;  // never resized once the job exists
   StageCounts stages{};
-  std::uint32_t next_pending = 0;  // partitions before it have been started
-  std::uint64_t batch = 0;         // that it was collected into; zero: none
-  shm::Instant waiting_since;      // a partition began last; at first, submitted
-  bool asked_for_key = false;      // its key was loaded for its sake
+  std::uint32_t next_pending = 0;      // partitions before it have been started
+  std::vector<std::uint32_t> retries;  // of those, the ones to be started again, oldest first
+  std::uint64_t batch = 0;             // that it was collected into; zero: none
+  shm::Instant waiting_since;          // a partition began last; at first, submitted
+  bool asked_for_key = false;          // its key was loaded for its sake
 
   WaitState wait;
   shm::Instant submitted, admitted, started, finished, deadline;
@@ -134,7 +139,22 @@ struct Job {
   [[nodiscard]] std::uint32_t partition_count() const {
     return static_cast<std::uint32_t>(partitions.size());
   }
-  [[nodiscard]] std::uint32_t pending() const { return partition_count() - next_pending; }
+  [[nodiscard]] std::uint32_t pending() const {
+    return partition_count() - next_pending + static_cast<std::uint32_t>(retries.size());
+  }
+  // Number of the partition that starts after `ahead` others. Requires: ahead < pending().
+  [[nodiscard]] std::uint32_t to_start(std::size_t ahead = 0) const {
+    if (ahead < retries.size()) return retries[ahead];
+    return next_pending + static_cast<std::uint32_t>(ahead - retries.size());
+  }
+  // The first of them counts as started.
+  void take_to_start() {
+    if (retries.empty()) {
+      ++next_pending;
+    } else {
+      retries.erase(retries.begin());
+    }
+  }
   [[nodiscard]] std::uint32_t count(shm::PartitionStage stage) const {
     return stages[static_cast<std::size_t>(stage)];
   }

@@ -9,6 +9,7 @@
 #include "engine/deadlines.h"
 #include "engine/durable_jobs.h"
 #include "engine/job_resumption.h"
+#include "engine/partition_release.h"
 
 namespace vitrine::engine {
 namespace {
@@ -92,7 +93,7 @@ void count_key_hit(Job& job) {
 
 void make_room(Change& change, std::uint32_t partitions) {
   EngineModel& model = change.model();
-  while (std::unique_ptr<Job> oldest = model.jobs.take_oldest_finished(partitions)) {
+  while (std::shared_ptr<Job> oldest = model.jobs.take_oldest_finished(partitions)) {
     model.recycled_rows += 1 + oldest->partition_count();
     change.publish().job_recycled(*oldest);
     if (model.store == nullptr) model.requests.forget(oldest->request, oldest->id);
@@ -100,32 +101,9 @@ void make_room(Change& change, std::uint32_t partitions) {
   }
 }
 
-template <class Line>
-void leave_line(Line& line, const Partition* partition) {
-  const auto at = std::find(line.begin(), line.end(), partition);
-  if (at != line.end()) line.erase(at);
-}
-
-void release_worker(Change& change, Partition& partition) {
-  if (!partition.worker) return;
-  EngineModel& model = change.model();
-  Worker& worker = model.workers[*partition.worker];
-  if (worker.partition != &partition) return;
-  Device& device = *worker.device;
-  if (device.in_kernels == &partition) device.in_kernels = nullptr;
-  worker.partition = nullptr;
-  worker.since = change.now();
-  worker.busy_ns += change.now().ns - partition.gpu_pickup.ns;
-  if (partition.stage == PartitionStage::kDone) {
-    ++worker.partitions_done;
-    ++device.proofs;
-  } else if (partition.stage == PartitionStage::kFailed) {
-    ++worker.partitions_failed;
-    ++device.failures;
-    if (partition.failure_class == ErrorClass::kVerifyFailed) ++device.proofs_invalid;
-  }
-  change.publish().worker_changed(worker, model);
-  change.publish().device_changed(device);
+AttemptEnd attempt_end_of(PartitionStage stage) {
+  if (stage == PartitionStage::kDone) return AttemptEnd::kProof;
+  return stage == PartitionStage::kFailed ? AttemptEnd::kFailure : AttemptEnd::kStopped;
 }
 
 void drop_witness(Change& change, Partition& partition) {
@@ -137,14 +115,13 @@ void drop_witness(Change& change, Partition& partition) {
 // The one terminal transition of a partition: gives back everything it holds.
 void close_partition(Change& change, Partition& partition, PartitionStage stage) {
   EngineModel& model = change.model();
-  leave_line(model.granted, &partition);
-  leave_line(model.device_queue, &partition);
+  leave_lines(model, partition);
   set_stage(partition, stage, model.stages, change.now());
   partition.finished = change.now();
   partition.wait.end();
   partition.reserved.give_back_all();
   partition.key_use.end(change.now());
-  release_worker(change, partition);
+  release_worker(change, partition, attempt_end_of(stage));
   if (!partition.job->is_stored) drop_witness(change, partition);
   if (partition.synthesized) change.dispose(std::move(partition.synthesized));
   change.publish().partition_finished(partition);
@@ -340,8 +317,8 @@ std::optional<Refusal> refuse_in_advance(Change& change, JobId id, JobRequest& r
 
 void grant_partition(Change& change, Partition& partition, Reservation reserved) {
   Job& job = *partition.job;
-  assert(partition.number == job.next_pending);
-  ++job.next_pending;
+  assert(partition.number == job.to_start());
+  job.take_to_start();
   partition.reserved = std::move(reserved);
   partition.key_use = KeyUse(*job.circuit, change.now());
   job.waiting_since = change.now();
@@ -358,7 +335,7 @@ void grant_partition(Change& change, Partition& partition, Reservation reserved)
 }
 
 void start_synthesis(Change& change, Partition& partition) {
-  leave_line(change.model().granted, &partition);
+  leave_lines(change.model(), partition);
   set_stage(partition, PartitionStage::kSynthesizing, change.model().stages, change.now());
   partition.wait.end();
   partition.synth_start = change.now();
@@ -379,27 +356,9 @@ void queue_for_device(Change& change, Partition& partition, std::unique_ptr<Synt
   change.log(partition, "synthesized", {}, JournalLevel::kDebug);
 }
 
-void put_back(Change& change, Partition& partition, std::unique_ptr<Synthesized> made) {
-  EngineModel& model = change.model();
-  Worker& worker = model.workers[*partition.worker];
-  worker.partition = nullptr;
-  worker.busy_ns += change.now().ns - partition.gpu_pickup.ns;
-  worker.since = change.now();
-  partition.worker.reset();
-  partition.device.reset();
-  partition.gpu_pickup = {};
-  partition.synthesized = std::move(made);
-  set_stage(partition, PartitionStage::kGpuQueued, model.stages, change.now());
-  partition.wait.turn_to({WaitReason::kDevice, change.now(), 0, 0});
-  model.device_queue.push_front(&partition);
-  change.publish().worker_changed(worker, model);
-  change.publish().device_queued(partition);
-  change.log(partition, "put back for critical work", {}, JournalLevel::kDebug);
-}
-
 std::unique_ptr<Synthesized> pick_up(Change& change, Partition& partition, Worker& worker) {
   EngineModel& model = change.model();
-  leave_line(model.device_queue, &partition);
+  leave_lines(model, partition);
   set_stage(partition, PartitionStage::kGpuProving, model.stages, change.now());
   partition.wait.end();
   partition.worker = worker.number;
@@ -472,11 +431,18 @@ void finish_assembly(Change& change, Job& job, std::shared_ptr<const std::string
   end_job(change, job);
 }
 
+void fail_assembly(Change& change, Job& job, const Error& error) {
+  job.failure = Failure{error.error_class, error.text, {}, {}, {}};
+  change.note_error({failure_class_of(error.error_class), error.text, job.id, {}, {}});
+  end_job(change, job);
+}
+
 void stop_job(Change& change, Job& job, Failure cause) {
   if (shm::is_final(job.state) || job.is_ending) return;
   if (!job.failure) job.failure = std::move(cause);
   job.cancelled.store(true, std::memory_order_relaxed);
   job.next_pending = job.partition_count();
+  job.retries.clear();
   for (Partition& partition : job.partitions) {
     if (partition.stage != PartitionStage::kPending &&
         partition.stage != PartitionStage::kGpuQueued) {

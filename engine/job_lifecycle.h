@@ -55,8 +55,6 @@ void refuse(Change& change, JobId id, JobRequest& request, const Refusal& refusa
 void grant_partition(Change& change, Partition& partition, Reservation reserved);
 void start_synthesis(Change& change, Partition& partition);
 void queue_for_device(Change& change, Partition& partition, std::unique_ptr<Synthesized> made);
-// The worker takes something more urgent: the partition is the first in the queue again.
-void put_back(Change& change, Partition& partition, std::unique_ptr<Synthesized> made);
 // Hands the partition to the worker, with what synthesis made.
 [[nodiscard]] std::unique_ptr<Synthesized> pick_up(Change& change, Partition& partition,
                                                    Worker& worker);
@@ -74,8 +72,9 @@ struct PartitionEnd {
 Job* finish_partition(Change& change, Partition& partition, PartitionEnd end);
 // The one terminal transition of a job. Requires: all its partitions are final.
 void finish_job(Change& change, Job& job);
-// The end of an assembly.
+// The end of an assembly, with or without a result.
 void finish_assembly(Change& change, Job& job, std::shared_ptr<const std::string> result);
+void fail_assembly(Change& change, Job& job, const Error& error);
 
 // Stops a job that is not final: partitions in nobody's hands end at once, the others as soon as
 // their stage looks at Job::cancelled. The first cause stays. No effect on a job that is final or

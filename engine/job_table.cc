@@ -35,11 +35,11 @@ bool JobTable::has_room(std::uint32_t partitions) const {
          free_partition_rows_.size() + recyclable_partitions_ >= partitions;
 }
 
-std::unique_ptr<Job> JobTable::take_oldest_finished(std::uint32_t partitions) {
+std::shared_ptr<Job> JobTable::take_oldest_finished(std::uint32_t partitions) {
   if (fits(partitions)) return nullptr;
   assert(!finished_.empty());
   const auto at = jobs_.find(finished_.front()->id);
-  std::unique_ptr<Job> oldest = std::move(at->second);
+  std::shared_ptr<Job> oldest = std::move(at->second);
   jobs_.erase(at);
   finished_.pop_front();
   recyclable_partitions_ -= oldest->partition_count();
@@ -52,7 +52,7 @@ std::unique_ptr<Job> JobTable::take_oldest_finished(std::uint32_t partitions) {
 
 Job& JobTable::add(JobId id, std::uint32_t partitions) {
   assert(fits(partitions));
-  auto owned = std::make_unique<Job>();
+  auto owned = std::make_shared<Job>();
   Job& job = *owned;
   job.id = id;
   job.row = take_row(free_job_rows_);

@@ -2,8 +2,9 @@
 // JobTable: all jobs the engine knows, and which rows of the status plane they have.
 //
 // Threads: the engine's state mutex is held around every call.
-// Why: a job's memory lives exactly as long as its row, so both are bounded by the segment's
-// capacity, and a finished job stays visible until its rows are needed, oldest first.
+// Why: a job's memory lives as long as its row (longer only for a lost device's worker), so both
+// are bounded by the segment's capacity, and a finished job stays visible until its rows are
+// needed, oldest first.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,7 @@ class JobTable {
   [[nodiscard]] std::size_t row_capacity() const { return jobs_.size() + free_job_rows_.size(); }
   // The finished job that has to make room next so that `partitions` partitions fit; none when they
   // fit already. Requires has_room(partitions).
-  [[nodiscard]] std::unique_ptr<Job> take_oldest_finished(std::uint32_t partitions);
+  [[nodiscard]] std::shared_ptr<Job> take_oldest_finished(std::uint32_t partitions);
   // A job with rows, in state unknown. Requires that they fit.
   Job& add(JobId id, std::uint32_t partitions);
 
@@ -44,14 +45,14 @@ class JobTable {
   // Jobs that are not final, oldest first.
   [[nodiscard]] const std::vector<Job*>& active() const { return active_; }
   // All jobs, oldest first.
-  [[nodiscard]] const std::map<JobId, std::unique_ptr<Job>>& all() const { return jobs_; }
+  [[nodiscard]] const std::map<JobId, std::shared_ptr<Job>>& all() const { return jobs_; }
   // Moves a job that has become final to the finished ones.
   void retire(Job& job);
 
  private:
   [[nodiscard]] bool fits(std::uint32_t partitions) const;
 
-  std::map<JobId, std::unique_ptr<Job>> jobs_;
+  std::map<JobId, std::shared_ptr<Job>> jobs_;
   std::vector<Job*> active_;
   std::deque<Job*> finished_;  // oldest end first
   std::vector<std::uint32_t> free_job_rows_, free_partition_rows_;

@@ -11,17 +11,23 @@
 #include "engine/exception_guard.h"
 #include "engine/job_lifecycle.h"
 #include "engine/state.h"
+#include "engine/thread_supervision.h"
 
 namespace vitrine::engine {
 namespace {
 
-Circuit* take_load(EngineState& state, ThreadRow row) {
+// What one thread loads now; null when it waits.
+using LoadInHand = Circuit*;
+
+// False: the engine stops.
+bool take_load(EngineState& state, ThreadRow row, LoadInHand& in_hand) {
   return state.change_when(
       [](const EngineModel& model) { return model.stopping || model.keys.has_loads(); },
-      [row](Change& change) -> Circuit* {
-        if (change.model().stopping) return nullptr;
+      [&in_hand, row](Change& change) {
+        if (change.model().stopping) return false;
+        in_hand = change.model().keys.next_load();
         take_step(change, row, "loading key", nullptr);
-        return change.model().keys.next_load();
+        return true;
       });
 }
 
@@ -67,7 +73,7 @@ void fail_waiting_jobs(Change& change, const Circuit& circuit, const Error& erro
   for (Job* job : active) {
     if (job->circuit != &circuit || job->pending() == 0) continue;
     stop_job(change, *job,
-             {error.error_class, error.text, shm::PartitionStage::kPending, job->next_pending, {}});
+             {error.error_class, error.text, shm::PartitionStage::kPending, job->to_start(), {}});
   }
 }
 
@@ -92,28 +98,36 @@ void tell_failed_load(Change& change, const Circuit& circuit, const Error& error
   change.note_error({failure_class_of(error.error_class), error.text, 0, {}, {}});
 }
 
-void load(EngineState& state, ThreadRow row, Circuit& circuit, const KeyReader& read,
+void end_load(Change& change, Circuit& circuit, Result<std::shared_ptr<const ProvingKey>> loaded) {
+  if (loaded) {
+    change.model().keys.finish_load(circuit, std::move(*loaded), change.now());
+    change.log("key ready", circuit.configuration.id);
+  } else {
+    change.model().keys.fail_load(circuit, loaded.error(), change.now());
+    tell_failed_load(change, circuit, loaded.error());
+    fail_waiting_jobs(change, circuit, loaded.error());
+  }
+  judge_circuit(change, circuit);
+  change.publish().key_settled(circuit);
+}
+
+void load(EngineState& state, ThreadRow row, LoadInHand& in_hand, const KeyReader& read,
           kernels::ThreadPool& threads) {
+  Circuit& circuit = *in_hand;
   LoadWatch watch(state, circuit);
   ProvingKeyOptions options;
   options.insecure = circuit.configuration.insecure;
   options.progress = [&watch](const LoadedBytes& loaded) { watch.progressed(loaded); };
-  auto loaded =
-      guard_all("key load", [&] { return load_same_key(circuit, options, read, threads); });
+  std::uint64_t exceptions = 0;
+  auto loaded = guard_all("key load", exceptions,
+                          [&] { return load_same_key(circuit, options, read, threads); });
   if (watch.has_stopped()) {
     loaded = Error{ErrorClass::kLost, "the engine stopped before the key was loaded"};
   }
   state.change([&](Change& change) {
-    if (loaded) {
-      change.model().keys.finish_load(circuit, std::move(*loaded), change.now());
-      change.log("key ready", circuit.configuration.id);
-    } else {
-      change.model().keys.fail_load(circuit, loaded.error(), change.now());
-      tell_failed_load(change, circuit, loaded.error());
-      fail_waiting_jobs(change, circuit, loaded.error());
-    }
-    judge_circuit(change, circuit);
-    change.publish().key_settled(circuit);
+    if (exceptions > 0 && !watch.has_stopped()) count_restart(change, row, loaded.error());
+    end_load(change, circuit, std::move(loaded));
+    in_hand = nullptr;
     wait_for_work(change, row);
   });
 }
@@ -122,7 +136,14 @@ void load(EngineState& state, ThreadRow row, Circuit& circuit, const KeyReader& 
 
 void run_key_loader(EngineState& state, ThreadRow row, const KeyReader& read,
                     kernels::ThreadPool& threads) {
-  while (Circuit* circuit = take_load(state, row)) load(state, row, *circuit, read, threads);
+  LoadInHand in_hand = nullptr;
+  supervise(state, row,
+            {[&] {
+               while (take_load(state, row, in_hand)) load(state, row, in_hand, read, threads);
+             },
+             [&](Change& change, const Error& error) {
+               if (in_hand != nullptr) end_load(change, *std::exchange(in_hand, nullptr), error);
+             }});
 }
 
 }  // namespace vitrine::engine

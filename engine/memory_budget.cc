@@ -39,6 +39,11 @@ std::optional<Reservation> MemoryBudget::try_reserve(MemoryConsumer consumer, st
   return Reservation(*this, consumer, bytes);
 }
 
+void MemoryBudget::withhold(std::uint64_t bytes) {
+  assert(bytes <= available_bytes());
+  total_bytes_ -= bytes;
+}
+
 void MemoryBudget::refund(MemoryConsumer consumer, std::uint64_t bytes) {
   std::uint64_t& consumed = by_consumer_[static_cast<std::size_t>(consumer)];
   assert(bytes <= consumed && bytes <= reserved_bytes_);

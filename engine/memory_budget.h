@@ -52,6 +52,11 @@ class MemoryBudget {
   [[nodiscard]] std::optional<Reservation> try_reserve(MemoryConsumer consumer,
                                                        std::uint64_t bytes);
 
+  // Bytes that nobody has reserved but something holds: out of the total until restored. Requires
+  // that they are available.
+  void withhold(std::uint64_t bytes);
+  void restore(std::uint64_t bytes) { total_bytes_ += bytes; }
+
   [[nodiscard]] std::uint64_t total_bytes() const { return total_bytes_; }
   [[nodiscard]] std::uint64_t reserved_bytes() const { return reserved_bytes_; }
   [[nodiscard]] std::uint64_t reserved_bytes(MemoryConsumer consumer) const {

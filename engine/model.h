@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/backend.h"
 #include "engine/degraded_reasons.h"
+#include "engine/device.h"
 #include "engine/error_log.h"
 #include "engine/job.h"
 #include "engine/job_table.h"
@@ -31,18 +31,11 @@ namespace vitrine::engine {
 
 class JobStore;
 
-// Something that proves. Its kernels run for one partition at a time.
-struct Device {
-  std::uint32_t number = 0;
-  std::shared_ptr<Backend> backend;
-  shm::Backend kind = shm::Backend::kCpu;
-  shm::DeviceState state = shm::DeviceState::kUp;
-  std::string name;
-  std::uint32_t threads = 0;
-  std::uint32_t workers = 0;
-  shm::Instant state_since;
-  std::uint64_t proofs = 0, proofs_invalid = 0, failures = 0;
-  const Partition* in_kernels = nullptr;
+// What a worker still holds whose partition was taken away: it comes back when the worker answers.
+struct AbandonedWork {
+  const Circuit* circuit;
+  KeyUse key_use;
+  std::uint64_t withheld_bytes = 0;  // of the budget
 };
 
 // One thread that takes partitions from the device queue.
@@ -52,6 +45,8 @@ struct Worker {
   Partition* partition = nullptr;  // in hand
   shm::Instant since;
   std::uint64_t busy_ns = 0, partitions_done = 0, partitions_failed = 0, restarts = 0;
+  Job* assembling = nullptr;               // whose result it assembles
+  std::optional<AbandonedWork> abandoned;  // what it was at when its device was lost
 };
 
 // Places before the devices, and loads at once, beyond those for everybody: for critical jobs.
@@ -61,7 +56,6 @@ inline constexpr std::uint32_t kCriticalLoaders = 1;
 // What never changes after the start.
 struct EngineFacts {
   shm::Backend requested_backend = shm::Backend::kAuto;
-  shm::Backend effective_backend = shm::Backend::kCpu;
   std::string kernel_path;
   shm::Instant started;
   std::uint32_t synthesis_limit = 1;
@@ -98,7 +92,7 @@ struct EngineModel {
   MemoryBudget budget;
   ProvingKeyCache keys;
   std::vector<std::unique_ptr<KindTally>> tallies;
-  std::vector<Device> devices;
+  std::vector<Device> devices;  // never resized once there are workers
   std::vector<Worker> workers;
   std::vector<ThreadState> threads;  // one each, by ThreadRow
   ErrorLog errors;
@@ -124,7 +118,9 @@ struct EngineModel {
   bool hurried = false;   // running jobs are not waited for
   bool is_over = false;   // drained: nobody waits for a job any more
   bool stopping = false;  // threads end as soon as they have nothing in hand
+  shm::Backend effective_backend = shm::Backend::kCpu;
   std::uint64_t backend_fallbacks = 0;
+  std::uint64_t stale_events = 0;  // ends of work that was no longer a worker's
   std::uint64_t recycled_rows = 0;
   std::uint64_t refused_for_capacity = 0;
   std::uint32_t refused_impossible = 0;

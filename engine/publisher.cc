@@ -145,6 +145,13 @@ void Publisher::device_queued(const Partition& partition) noexcept {
   append(partition, EventType::kGpuQueue);
 }
 
+void Publisher::partition_retried(const Partition& partition) noexcept {
+  publish(partition);
+  publish(*partition.job);
+  publish(*partition.job->circuit);
+  append(partition, EventType::kWait, static_cast<std::uint64_t>(partition.wait.reason));
+}
+
 void Publisher::picked_up(const Partition& partition, const Worker& worker,
                           const EngineModel& model) noexcept {
   publish(partition);

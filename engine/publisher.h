@@ -42,6 +42,7 @@ class Publisher {
   void synthesis_started(const Partition& partition) noexcept;
   void synthesis_ended(const Partition& partition) noexcept;
   void device_queued(const Partition& partition) noexcept;
+  void partition_retried(const Partition& partition) noexcept;
   void picked_up(const Partition& partition, const Worker& worker, const EngineModel&) noexcept;
   void kernels_started(const Partition& partition, const EngineModel& model) noexcept;
   void bytes_returned(const Partition& partition, const EngineModel& model) noexcept;
@@ -53,6 +54,7 @@ class Publisher {
   void device_changed(const Device& device) noexcept;
   void key_loading(const Circuit& circuit) noexcept;
   void key_progressed(const Circuit& circuit) noexcept { publish(circuit); }
+  void key_released(const Circuit& circuit) noexcept { publish(circuit); }
   void key_settled(const Circuit& circuit) noexcept;
   void key_leaving(const Circuit& circuit) noexcept { publish(circuit); }
   void key_dropped(const Circuit& circuit) noexcept;

@@ -214,6 +214,8 @@ constexpr Setting kSettings[] = {
      set_switch<&Configuration::require_gpu>, show_switch<&Configuration::require_gpu>},
     {"threads", "N", "threads of the kernels; 0: as many as the process may run on",
      set_number<&Configuration::threads, 0, 1024>, show_number<&Configuration::threads>},
+    {"cpu_devices", "N", "devices among which the threads of the kernels are split",
+     set_number<&Configuration::cpu_devices, 1, 8>, show_number<&Configuration::cpu_devices>},
     {"synthesis_concurrency", "N", "partitions synthesized at once",
      set_number<&Configuration::synthesis_concurrency, 1, 64>,
      show_number<&Configuration::synthesis_concurrency>},

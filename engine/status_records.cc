@@ -162,10 +162,10 @@ shm::StageTimesRecord stage_times_of(const KindTally& tally, PartitionStage stag
 
 shm::DeviceRecord record_of(const Device& device) noexcept {
   shm::DeviceRecord record;
-  record.kind = device.kind;
+  record.kind = device.setup.kind;
   record.state = device.state;
-  shorten(record.name, device.name);
-  record.threads = device.threads;
+  shorten(record.name, device.setup.name);
+  record.threads = device.setup.threads;
   record.workers = device.workers;
   record.state_since = device.state_since;
   record.proofs = device.proofs;
@@ -213,6 +213,7 @@ shm::CountersRecord record_of(const KindTally& tally) noexcept {
   record.partitions_done = ended(tally, PartitionStage::kDone);
   record.partitions_failed = ended(tally, PartitionStage::kFailed);
   record.partitions_cancelled = ended(tally, PartitionStage::kCancelled);
+  record.partitions_retried = tally.partitions_retried;
   record.deadlines_missed = tally.deadlines_missed;
   return record;
 }
@@ -236,7 +237,7 @@ shm::AllocationRecord pce_record_of(const Circuit& circuit) noexcept {
 shm::EngineRecord engine_record_of(const EngineModel& model) noexcept {
   shm::EngineRecord record;
   record.requested_backend = model.facts.requested_backend;
-  record.effective_backend = model.facts.effective_backend;
+  record.effective_backend = model.effective_backend;
   record.kernel_path = std::string_view(model.facts.kernel_path);
   shorten(record.degraded_reason, model.degraded.brief());
   record.started = model.facts.started;
@@ -249,6 +250,7 @@ shm::EngineRecord engine_record_of(const EngineModel& model) noexcept {
   record.backend_fallbacks = model.backend_fallbacks;
   record.recycled_rows = model.recycled_rows;
   record.refused_for_capacity = model.refused_for_capacity;
+  record.stale_events = model.stale_events;
   return record;
 }
 

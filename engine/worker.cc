@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/worker.h"
 
-#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,10 +8,14 @@
 #include <vector>
 
 #include "engine/device_choice.h"
+#include "engine/device_health.h"
 #include "engine/exception_guard.h"
 #include "engine/job_lifecycle.h"
+#include "engine/partition_hold.h"
+#include "engine/partition_retry.h"
 #include "engine/proof_json.h"
 #include "engine/result_assembly.h"
+#include "engine/thread_supervision.h"
 #include "shm/clock.h"
 
 namespace vitrine::engine {
@@ -20,9 +23,9 @@ namespace {
 
 using Ended = Result<std::shared_ptr<const ProofTexts>>;
 
-// What the worker needs of the model while it computes; the job cannot go before its partition.
+// What the worker needs of the model while it computes.
 struct ProvingWork {
-  Partition* partition;
+  PartitionHold hold;
   std::shared_ptr<const ProvingKey> key;
   std::shared_ptr<Backend> backend;
   std::string inputs;  // what the proof is made from, in errors
@@ -47,8 +50,8 @@ std::optional<ProvingWork> take_queued(EngineState& state, WorkerThread thread) 
         if (model.stopping) return std::nullopt;
         Worker& worker = model.workers[thread.worker];
         Partition& partition = *next_for_device(model, worker, change.now());
-        ProvingWork work{&partition, partition.job->circuit->key, worker.device->backend,
-                         inputs_of(partition), nullptr};
+        ProvingWork work{PartitionHold(partition), partition.job->circuit->key,
+                         worker.device->setup.backend, inputs_of(partition), nullptr};
         work.synthesized = pick_up(change, partition, worker);
         take_step(change, thread.row, "waiting for kernels", &partition);
         return work;
@@ -57,23 +60,30 @@ std::optional<ProvingWork> take_queued(EngineState& state, WorkerThread thread) 
 
 enum class Turn { kBegins, kStopped, kPutBack };
 
-// Waits for the device's kernels and takes them, unless the job was stopped meanwhile or the worker
-// is needed for critical work.
+// Empty when the worker may wait on for its device's kernels.
+std::string_view why_put_back(const EngineModel& model, const Worker& worker, shm::Instant now) {
+  if (!worker.device->takes_work()) return "put back: the device takes no work";
+  return is_overtaken(model, worker, now) ? "put back for critical work" : "";
+}
+
+// Waits for the device's kernels and takes them, unless the job was stopped meanwhile, the device
+// was given up, or the worker is needed for critical work.
 Turn begin_kernels(EngineState& state, WorkerThread thread, ProvingWork& work) {
-  Partition& partition = *work.partition;
-  const Job& job = *partition.job;
+  Partition& partition = *work.hold.partition;
+  const Job& job = *work.hold.job;
   return state.change_when(
       [&](const EngineModel& model) {
         const Worker& worker = model.workers[thread.worker];
         return job.failure.has_value() || may_begin_kernels(model, worker, now()) ||
-               is_overtaken(model, worker, now());
+               !why_put_back(model, worker, now()).empty();
       },
       [&](Change& change) {
         EngineModel& model = change.model();
         const Worker& worker = model.workers[thread.worker];
         if (job.failure) return Turn::kStopped;
-        if (is_overtaken(model, worker, change.now())) {
-          put_back(change, partition, std::move(work.synthesized));
+        if (const auto why = why_put_back(model, worker, change.now()); !why.empty()) {
+          put_back(change, partition, std::move(work.synthesized), why);
+          fail_unless_placeable(change, partition);
           wait_for_work(change, thread.row);
           return Turn::kPutBack;
         }
@@ -90,23 +100,29 @@ Result<Proof> run_kernels(EngineState& state, ProvingWork& work, WorkerThread th
                                            std::move(work.synthesized->values), context);
   work.synthesized.reset();
   if (!started) return started.error();
-  state.change([&](Change& change) {
-    return_constraint_bytes(change, *work.partition);
-    take_step(change, thread.row, "finishing", work.partition);
+  const bool goes_on = state.change([&](Change& change) {
+    if (!work.hold.is_current()) return false;
+    return_constraint_bytes(change, *work.hold.partition);
+    take_step(change, thread.row, "finishing", work.hold.partition);
+    return true;
   });
+  if (!goes_on) return cancelled_error();
   return work.backend->prove_finish(*work.key, std::move(*started), context);
 }
 
 Ended prove(EngineState& state, ProvingWork& work, WorkerThread thread,
             kernels::ThreadPool& threads) {
-  const StageContext context{threads, work.partition->job->cancelled};
+  const StageContext context{threads, work.hold.job->cancelled};
   const PublicInputs inputs = public_inputs_of(work.synthesized->witness, work.key->shape);
   auto proof = run_kernels(state, work, thread, context);
   if (!proof) return proof.error();
-  state.change([&](Change& change) {
-    end_kernels(change, *work.partition);
-    take_step(change, thread.row, "verifying", work.partition);
+  const bool goes_on = state.change([&](Change& change) {
+    if (!work.hold.is_current()) return false;
+    end_kernels(change, *work.hold.partition);
+    take_step(change, thread.row, "verifying", work.hold.partition);
+    return true;
   });
+  if (!goes_on) return cancelled_error();
   auto verified = work.backend->verify(work.key->verifying_key, *proof, inputs);
   if (!verified) {
     return Error{ErrorClass::kVerifyFailed,
@@ -120,25 +136,32 @@ Ended prove(EngineState& state, ProvingWork& work, WorkerThread thread,
       ProofTexts{proof_to_json(*proof), public_to_json(inputs)});
 }
 
-// An exception came out of the stages: the worker starts over and says so.
-void count_restart(Change& change, std::uint32_t number, const Error& error) {
-  Worker& worker = change.model().workers[number];
-  ++worker.restarts;
-  JournalEntry entry;
-  entry.level = JournalLevel::kError;
-  entry.what = "worker restarted";
-  entry.worker = number;
-  entry.detail = error.text;
-  change.note_error({shm::FailureClass::kInternal, error.text, 0, {}, {}});
-  change.log(std::move(entry));
-}
-
 // All partitions are final, so their proofs may be read without the mutex.
-void assemble_job(EngineState& state, Job& job) {
+void assemble_job(EngineState& state, WorkerThread thread, Job& job) {
   std::vector<std::shared_ptr<const ProofTexts>> proofs;
   for (const Partition& partition : job.partitions) proofs.push_back(partition.proof);
   auto result = std::make_shared<const std::string>(assemble_result(proofs));
-  state.change([&](Change& change) { finish_assembly(change, job, std::move(result)); });
+  state.change([&](Change& change) {
+    change.model().workers[thread.worker].assembling = nullptr;
+    finish_assembly(change, job, std::move(result));
+  });
+}
+
+PartitionEnd end_of(const Ended& ended) {
+  if (ended) return {*ended, {}};
+  return {nullptr, ended.error()};
+}
+
+// The job when its result is to be assembled now. An answer that comes too late changes nothing.
+Job* end_work(Change& change, WorkerThread thread, const PartitionHold& hold, const Ended& ended) {
+  Worker& worker = change.model().workers[thread.worker];
+  if (hold.is_current()) {
+    worker.assembling = end_attempt(change, *hold.partition, end_of(ended));
+  } else {
+    take_late_answer(change, worker);
+  }
+  wait_for_work(change, thread.row);
+  return worker.assembling;
 }
 
 void prove_one(EngineState& state, ProvingWork work, WorkerThread thread,
@@ -153,25 +176,23 @@ void prove_one(EngineState& state, ProvingWork work, WorkerThread thread,
   work.synthesized.reset();  // freed before the bytes are given back
   work.key.reset();          // the same, should this be the last use of a key to be dropped
   Job* to_assemble = state.change([&](Change& change) {
-    if (exceptions > 0) count_restart(change, thread.worker, ended.error());
-    PartitionEnd end;
-    if (ended) {
-      end.proof = *ended;
-    } else {
-      end.error = ended.error();
-    }
-    wait_for_work(change, thread.row);
-    return finish_partition(change, *work.partition, std::move(end));
+    if (exceptions > 0) count_restart(change, thread.row, ended.error());
+    return end_work(change, thread, work.hold, ended);
   });
-  if (to_assemble != nullptr) assemble_job(state, *to_assemble);
+  if (to_assemble != nullptr) assemble_job(state, thread, *to_assemble);
 }
 
 }  // namespace
 
 void run_worker(EngineState& state, WorkerThread thread, kernels::ThreadPool& threads) {
-  while (auto work = take_queued(state, thread)) {
-    prove_one(state, std::move(*work), thread, threads);
-  }
+  supervise(
+      state, thread.row,
+      {[&] {
+         while (auto work = take_queued(state, thread)) {
+           prove_one(state, std::move(*work), thread, threads);
+         }
+       },
+       [&](Change& change, const Error& error) { fail_work_in_hand(change, thread.row, error); }});
 }
 
 }  // namespace vitrine::engine
