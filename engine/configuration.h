@@ -28,7 +28,7 @@ struct Configuration {
 
   shm::Backend backend = shm::Backend::kAuto;
   bool require_gpu = false;
-  std::uint32_t threads = 0;  // of the kernels; zero: as many as this process may run on
+  std::uint32_t threads = 0;      // of the kernels; zero: as many as this process may run on
   std::uint32_t cpu_devices = 1;  // that share these threads
   std::uint32_t synthesis_concurrency = 1;
   std::uint32_t workers_per_device = 2;
