@@ -65,5 +65,6 @@ Command diff_command();
 Command submit_command();
 Command wait_command();
 Command cancel_command();
+Command device_command();
 
 }  // namespace vitrine::tools

@@ -22,7 +22,7 @@ std::vector<Command> built_in_commands() {
           doctor_command(),  errors_command(), why_command(),    schema_command(),
           record_command(),  replay_command(), trace_command(),  diff_command(),
           conform_command(), gc_command(),     submit_command(), wait_command(),
-          cancel_command()};
+          cancel_command(),  device_command()};
 }
 
 void add_common_flags(CLI::App& app, CommonFlags& flags) {
