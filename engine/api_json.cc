@@ -29,6 +29,17 @@ boost::json::object job_to_json(const JobStatus& status) {
   return object;
 }
 
+boost::json::object device_to_json(const DeviceStatus& status) {
+  boost::json::object object{{"device", status.number}};
+  for (const auto& member : without_place(status.record)) {
+    object[member.key()] = member.value();
+  }
+  object["takes_work"] = status.takes_work;
+  if (status.memory_bytes) object["memory_bytes"] = *status.memory_bytes;
+  if (!status.fault.empty()) object["fault"] = status.fault;
+  return object;
+}
+
 boost::json::object circuit_to_json(const shm::AllocationRecord& record) {
   boost::json::object object = without_place(record);
   object.stable_erase("kind");  // each circuit is shown once, by its SRS

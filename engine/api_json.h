@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs and circuits as the API shows them: the members of their records, with the names and rules
-// of the catalogue.
+// Jobs, devices and circuits as the API shows them: the members of their records, with the names
+// and rules of the catalogue.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -12,6 +12,8 @@ namespace vitrine::engine {
 [[nodiscard]] boost::json::object job_to_json(const shm::JobRecord& record);
 // With the failure in full.
 [[nodiscard]] boost::json::object job_to_json(const JobStatus& status);
+// With its number, its memory, and why it is not up in full.
+[[nodiscard]] boost::json::object device_to_json(const DeviceStatus& status);
 [[nodiscard]] boost::json::object circuit_to_json(const shm::AllocationRecord& record);
 
 }  // namespace vitrine::engine

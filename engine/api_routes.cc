@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/api_devices.h"
 #include "engine/api_json.h"
 #include "engine/quantities.h"
 #include "engine/result_assembly.h"
@@ -201,6 +202,7 @@ std::vector<std::string_view> methods_of(std::string_view path) {
   if (path == kJobs) return {"GET", "POST"};
   if (path == kProve || is_command(path)) return {"POST"};
   if (path == kCircuits) return {"GET"};
+  if (const auto methods = device_methods(path); !methods.empty()) return methods;
   const auto job = job_path(path);
   if (!job) return {};
   if (job->wants_proof) return {"GET"};
@@ -274,6 +276,7 @@ ApiResponse ApiRoutes::answer(ApiRequest request) {
   if (path == kJobs) return request.method == "GET" ? list_jobs(request) : submit(request);
   if (path == kProve) return prove(request);
   if (path == kCircuits) return list_circuits(request);
+  if (!device_methods(path).empty()) return answer_devices(engine_, request);
   if (is_command(path)) return command(request, path.substr(4));
   const auto job = job_path(path);
   if (!job) return problem(404, "no resource '" + request.path + "'");

@@ -40,7 +40,7 @@ JobStatus status_of(const Job& job) {
 
 DeviceStatus status_of(const Device& device) {
   return {record_of(device), device.number, device.setup.memory_bytes, device.fault,
-          device.stands_by};
+          device.takes_work()};
 }
 
 Failure stopped_by_shutdown() {

@@ -54,7 +54,7 @@ struct DeviceStatus {
   std::uint32_t number = 0;
   std::optional<std::uint64_t> memory_bytes;  // of its own
   std::string fault;                          // why it is not up; empty when it is
-  bool stands_by = false;                     // for when no other device takes work
+  bool takes_work = true;                     // neither given up nor standing by
 };
 
 // kTooLate: how the job ends is decided already.

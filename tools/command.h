@@ -69,5 +69,6 @@ Command cancel_command();
 Command pause_command();
 Command resume_command();
 Command drain_command();
+Command device_command();
 
 }  // namespace vitrine::tools

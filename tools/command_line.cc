@@ -22,7 +22,8 @@ std::vector<Command> built_in_commands() {
           doctor_command(),  errors_command(), why_command(),    schema_command(),
           record_command(),  replay_command(), trace_command(),  diff_command(),
           conform_command(), gc_command(),     submit_command(), wait_command(),
-          cancel_command(),  pause_command(),  resume_command(), drain_command()};
+          cancel_command(),  pause_command(),  resume_command(), drain_command(),
+          device_command()};
 }
 
 void add_common_flags(CLI::App& app, CommonFlags& flags) {

@@ -264,7 +264,7 @@ TEST_CASE("with auto the CPU takes over from devices that are gone, and says so"
                 return stage == ScriptedStage::kStart && call < 5 ? device_error() : Result<void>();
               },
               shm::Backend::kCuda)}));
-  CHECK(fixture.engine().devices().at(1).stands_by);
+  CHECK_FALSE(fixture.engine().devices().at(1).takes_work);
   for (int i = 0; i < 4; ++i) CHECK(outcome(fixture) == JobState::kFailed);
   CHECK(fixture.snapshot().engine().effective_backend == shm::Backend::kCuda);
   CHECK(outcome(fixture) == JobState::kDone);  // the fifth error: the CPU makes it again

@@ -115,6 +115,22 @@ TEST_CASE("a submitted job is waited for and its proofs verify", "[engine]") {
   CHECK(files == 6);
 }
 
+TEST_CASE("a device is released by its number", "[engine]") {
+  const RunningEngine engine;
+  const ProgramRun released = engine.vitrine({"device", "release", "0"});
+  INFO(released.error);
+  CHECK(released.exit_code == 0);
+  CHECK(released.output == "device 0: released\n");
+  const ProgramRun document = engine.vitrine({"device", "release", "0", "--json"});
+  CHECK(document.output.find("\"state\":\"up\"") != std::string::npos);
+  const ProgramRun absent = engine.vitrine({"device", "release", "9"});
+  CHECK(absent.exit_code == 2);
+  CHECK(absent.error.find("no device 9") != std::string::npos);
+  CHECK(engine.vitrine({"device", "release", "first"}).exit_code == 2);
+  CHECK(engine.vitrine({"device", "burn", "0"}).exit_code == 2);
+  CHECK(engine.vitrine({"device"}).exit_code == 2);
+}
+
 TEST_CASE("one partition writes proof.json and public.json", "[engine]") {
   const RunningEngine engine;
   const std::filesystem::path out = engine.folder() / "out";
