@@ -8,6 +8,7 @@
 
 #include "engine/engine_start.h"
 #include "engine/job_lifecycle.h"
+#include "engine/partition_retry.h"
 #include "shm/invariants.h"
 #include "tests/engine/engine_fixture.h"
 
@@ -96,7 +97,7 @@ class RandomSteps {
     const JobId id = ++last_id_;
     state_.change([&](Change& change) {
       if (change.model().jobs.active().size() >= kJobsAtOnce) return;
-      (void)receive_job(change, id, std::move(request));
+      (void)receive_job(change, id, request);
     });
   }
 
@@ -183,7 +184,7 @@ class RandomSteps {
   }
 
   void step_to_kernels(Change& change, Partition& partition) {
-    if (happens(10)) return put_back(change, partition, nullptr);
+    if (happens(10)) return put_back(change, partition, nullptr, "put back");
     const Device& device = *change.model().workers[*partition.worker].device;
     if (device.in_kernels == nullptr) start_kernels(change, partition);
   }
