@@ -5,26 +5,39 @@
 
 #include <utility>
 
+#include "engine/thread_supervision.h"
+
 namespace vitrine::engine {
 namespace {
 
-ProvingKeyCache::Dropped take_eviction(EngineState& state, ThreadRow row) {
+// The circuit whose key the thread drops now; null when it waits.
+using DropInHand = Circuit*;
+
+ProvingKeyCache::Dropped take_eviction(EngineState& state, ThreadRow row, DropInHand& in_hand) {
   return state.change_when(
       [](const EngineModel& model) { return model.stopping || model.keys.has_eviction(); },
-      [row](Change& change) -> ProvingKeyCache::Dropped {
+      [&in_hand, row](Change& change) -> ProvingKeyCache::Dropped {
         if (change.model().stopping) return {};
+        ProvingKeyCache::Dropped dropped = change.model().keys.take_eviction();
+        in_hand = dropped.circuit;
         take_step(change, row, "dropping key", nullptr);
-        return change.model().keys.take_eviction();
+        return dropped;
       });
 }
 
-void drop(EngineState& state, ThreadRow row, ProvingKeyCache::Dropped dropped) {
+void end_eviction(Change& change, Circuit& circuit) {
+  change.model().keys.finish_eviction(circuit, change.now());
+  change.publish().key_dropped(circuit);
+  change.log("key dropped", circuit.configuration.id);
+}
+
+void drop(EngineState& state, ThreadRow row, DropInHand& in_hand,
+          ProvingKeyCache::Dropped dropped) {
   dropped.key.reset();
   ::malloc_trim(0);  // arrays below the allocator's threshold for mmap stay in its heaps otherwise
   state.change([&](Change& change) {
-    change.model().keys.finish_eviction(*dropped.circuit, change.now());
-    change.publish().key_dropped(*dropped.circuit);
-    change.log("key dropped", dropped.circuit->configuration.id);
+    end_eviction(change, *dropped.circuit);
+    in_hand = nullptr;
     wait_for_work(change, row);
   });
 }
@@ -32,11 +45,18 @@ void drop(EngineState& state, ThreadRow row, ProvingKeyCache::Dropped dropped) {
 }  // namespace
 
 void run_key_evictor(EngineState& state, ThreadRow row) {
-  while (true) {
-    ProvingKeyCache::Dropped dropped = take_eviction(state, row);
-    if (dropped.circuit == nullptr) return;
-    drop(state, row, std::move(dropped));
-  }
+  DropInHand in_hand = nullptr;
+  supervise(state, row,
+            {[&] {
+               while (true) {
+                 ProvingKeyCache::Dropped dropped = take_eviction(state, row, in_hand);
+                 if (dropped.circuit == nullptr) return;
+                 drop(state, row, in_hand, std::move(dropped));
+               }
+             },
+             [&](Change& change, const Error&) {
+               if (in_hand != nullptr) end_eviction(change, *std::exchange(in_hand, nullptr));
+             }});
 }
 
 }  // namespace vitrine::engine

@@ -15,61 +15,9 @@ using shm::FailureClass;
 using shm::JobState;
 using shm::PartitionStage;
 
-struct Fault {
-  const char* name;
-  ScriptedStage stage;
-  Result<void> (*happen)();
-  FailureClass failure_class;
-  PartitionStage shown_stage;
-};
-
-Result<void> device_error() { return Error{ErrorClass::kDeviceError, "the device said no"}; }
 Result<void> out_of_memory() { return Error{ErrorClass::kOutOfMemory, "no memory"}; }
 Result<void> thrown() { throw std::runtime_error("a broken stage"); }
 Result<void> wrong_proof() { return Error{ErrorClass::kVerifyFailed, "the pairings differ"}; }
-
-const Fault kFaults[] = {
-    {"synthesis", ScriptedStage::kSynthesize, out_of_memory, FailureClass::kOutOfMemory,
-     PartitionStage::kSynthesizing},
-    {"exception in synthesis", ScriptedStage::kSynthesize, thrown, FailureClass::kInternal,
-     PartitionStage::kSynthesizing},
-    {"device start", ScriptedStage::kStart, device_error, FailureClass::kDeviceError,
-     PartitionStage::kGpuProving},
-    {"exception on the device", ScriptedStage::kStart, thrown, FailureClass::kInternal,
-     PartitionStage::kGpuProving},
-    {"device finish", ScriptedStage::kFinish, device_error, FailureClass::kDeviceError,
-     PartitionStage::kFinishing},
-    {"verify", ScriptedStage::kVerify, wrong_proof, FailureClass::kVerifyFailed,
-     PartitionStage::kFinishing},
-};
-
-TEST_CASE("a fault at any stage of any partition fails the job once, with its cause") {
-  constexpr unsigned kPartitions = 5;
-  for (const Fault& fault : kFaults) {
-    for (const unsigned victim : {0U, kPartitions / 2, kPartitions - 1}) {
-      INFO(fault.name << ", partition " << victim);
-      EngineFixture fixture(
-          [&](ScriptedStage stage, unsigned call) {
-            return stage == fault.stage && call == victim ? fault.happen() : Result<void>();
-          },
-          [](EngineOptions& options) { options.configuration.workers_per_device = 1; });
-      const JobStatus status = fixture.final_status(fixture.submitted("demo", kPartitions));
-      CHECK(status.record.state == JobState::kFailed);
-      CHECK(status.record.failure_class == fault.failure_class);
-      CHECK(status.record.failure_stage == fault.shown_stage);
-      CHECK(status.record.failure_partition == shm::Index::of(victim));
-      CHECK(status.record.failure_device.is_set() == (fault.stage != ScriptedStage::kSynthesize));
-      CHECK(status.record.partitions_failed == 1);
-      const JobStatus next = fixture.final_status(fixture.submitted("demo", 1));
-      CHECK(next.record.state == JobState::kDone);
-      fixture.check_quiet();
-      const auto kind = fixture.snapshot().rows<shm::CountersRecord>().at(0);
-      CHECK(kind.failed == 1);
-      CHECK(kind.done == 1);
-      CHECK(kind.partitions_failed == 1);
-    }
-  }
-}
 
 TEST_CASE("an exception on a device is counted as a restart of its worker") {
   EngineFixture fixture([](ScriptedStage stage, unsigned call) {

@@ -214,10 +214,12 @@ TEST_CASE("wrong arguments and configurations give one line and exit 2") {
            "bad.zkey");
 }
 
-TEST_CASE("a GPU that is required and absent ends the start with 4 and the reason") {
+TEST_CASE("a GPU that is required and absent ends the start with 4 and the reason", "[E15]") {
   const Site site;
+  const auto before = std::chrono::steady_clock::now();
   DaemonProcess daemon(site.arguments({"--require-gpu"}), site.scratch / "gpu.log");
   CHECK(daemon.exit_code() == 4);
+  CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(2));
   CHECK(is_one_line(daemon.log()));
   CHECK_THAT(daemon.log(), Contains("GPU"));
 }
