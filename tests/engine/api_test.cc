@@ -244,7 +244,7 @@ TEST_CASE("a full spool refuses with 507 and takes again when there is room") {
   CHECK(api.client().post_form("/v1/jobs?circuit=demo", large).status == 202);
 }
 
-TEST_CASE("a full queue answers 429 and when to come again; an impossible job 422 with numbers") {
+TEST_CASE("a full queue answers 429 and when to come again, an impossible job 422 with numbers") {
   const std::uint64_t budget_bytes = peak_bytes("demo") - 1;
   Gate gate;
   ApiFixture api(

@@ -216,7 +216,7 @@ TEST_CASE("what waits for a quarantined device goes to another, also out of a wo
   fixture.check_quiet();
 }
 
-TEST_CASE("a device error is made good by another device; repeated, the device is lost") {
+TEST_CASE("a device error is made good by another device, repeated, the device is lost") {
   EngineFixture fixture(
       {}, with_devices({scripted_device(fails_after(0, ScriptedStage::kStart, device_error)),
                         scripted_device(nothing_special())}));

@@ -171,7 +171,7 @@ void check_blames_nobody(EngineFixture& fixture) {
   CHECK_FALSE(refused->failure.view().empty());
 }
 
-TEST_CASE("a corrupt key fails its jobs and shows why; other circuits go on") {
+TEST_CASE("a corrupt key fails its jobs and shows why, other circuits go on") {
   const ScratchFolder scratch;
   ContainerBytes key(circuit_folder("bn128", "demo") / "circuit.zkey");
   key.flip_bit(8 * (key.section(5).begin + 40));  // a point of the SRS

@@ -50,7 +50,7 @@ std::vector<shm::Event> events_of(EngineFixture& fixture, shm::EventType type) {
   return found;
 }
 
-TEST_CASE("keys that do not fit together take turns; each eviction is counted and told") {
+TEST_CASE("keys that do not fit together take turns, each eviction is counted and told") {
   EngineFixture fixture({}, with_budget(largest_need(), 0));
   for (int round = 0; round < 5; ++round) {
     for (const char* circuit : {"demo", "bls"}) {

@@ -138,7 +138,7 @@ TEST_CASE("a large job of low priority starts within the limit though urgent wor
   CHECK(fixture.final_status(large).record.state == JobState::kDone);
 }
 
-TEST_CASE("jobs of one circuit are held until their batch is full; critical ones are not") {
+TEST_CASE("jobs of one circuit are held until their batch is full, critical ones are not") {
   EngineFixture fixture({}, [](EngineOptions& options) {
     options.configuration.max_batch_size = 3;
     options.configuration.max_batch_wait_ns = 3'600'000 * kMillisecond;

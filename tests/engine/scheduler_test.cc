@@ -248,7 +248,7 @@ TEST_CASE("keys in use, kept or of more urgent jobs are not evicted, nor any in 
   CHECK(facts.plan().evictions.empty());
 }
 
-TEST_CASE("working bytes are made room for like keys; keys of waiting jobs go last") {
+TEST_CASE("working bytes are made room for like keys, keys of waiting jobs go last") {
   Facts facts{{{KeyPresence::kReady, 100, 200},
                {KeyPresence::kReady, 100, 10, 0, 1},
                {KeyPresence::kReady, 100, 10, 0, 2}},

@@ -140,7 +140,7 @@ TEST_CASE("errors that differ only in their numbers are one, with how often and 
   EngineFixture fixture([](ScriptedStage stage, unsigned call) {
     if (stage != ScriptedStage::kStart) return Result<void>();
     return Result<void>(
-        Error{ErrorClass::kDeviceError,
+        Error{ErrorClass::kOutOfMemory,
               call < 2 ? "launch " + std::to_string(call) + " failed" : "the device said no"});
   });
   for (int i = 0; i < 3; ++i) fixture.final_status(fixture.submitted("multiplier", 1));
@@ -149,7 +149,7 @@ TEST_CASE("errors that differ only in their numbers are one, with how often and 
   REQUIRE(errors.size() == 2);
   CHECK(errors[0].text.view() == "launch 0 failed");
   CHECK(errors[0].count == 2);
-  CHECK(errors[0].failure_class == shm::FailureClass::kDeviceError);
+  CHECK(errors[0].failure_class == shm::FailureClass::kOutOfMemory);
   CHECK(errors[0].first.ns < errors[0].last.ns);
   CHECK(errors[0].job == snapshot.rows<shm::JobRecord>()[1].job);
   CHECK(errors[1].text.view() == "the device said no");

@@ -86,7 +86,7 @@ TEST_CASE("an exception between the stages leaves nothing behind", "[E3]") {
   fixture.check_quiet();
 }
 
-TEST_CASE("a key whose load throws fails its job; the next one loads it") {
+TEST_CASE("a key whose load throws fails its job, and the next one loads it") {
   std::atomic<int> loads{0};
   EngineFixture fixture({}, [&](EngineOptions& options) {
     options.key_reader = [&](const auto& path, const auto& how, auto& threads) {

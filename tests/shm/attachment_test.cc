@@ -188,7 +188,7 @@ TEST_CASE("A segment that cannot be read is unreadable and says why") {
   CHECK(exit_code_of(unreadable) == 5);
 }
 
-TEST_CASE("A segment that is cut short while it is watched is unreadable; its last state stays") {
+TEST_CASE("A segment that is cut short while it is watched is unreadable, its last state stays") {
   Watched watched;
   watched.start(6);
   watched.look();

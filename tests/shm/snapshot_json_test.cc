@@ -112,7 +112,7 @@ TEST_CASE("Only the sections asked for are shown, and the envelope always") {
   CHECK_FALSE(out.contains("nonsense"));
 }
 
-TEST_CASE("A record has every key of the catalogue; what is absent is null") {
+TEST_CASE("A record has every key of the catalogue, what is absent is null") {
   const Observation look = observation();
   const json::object job = record_to_json(look.snapshot->rows<JobRecord>().front(), *look.snapshot);
   check_keys(job, TableOf<JobRecord>::kFields);

@@ -131,6 +131,15 @@ def check_text(path, text):
         yield 1, "no SPDX licence line"
 
 
+def check_test_names(text):
+    """ctest splits a name at a semicolon into two that match no test, and both pass."""
+    for case in re.finditer(r'TEST_CASE\(\s*"((?:[^"]|"\s*")*)"', text):
+        name = case.group(1)
+        if ";" in name or name.startswith("-"):
+            number = text.count("\n", 0, case.start()) + 1
+            yield number, f"test name with a semicolon or a leading dash: {name}"
+
+
 def check_file(path, text):
     yield from check_text(path, text)
     for part in path.parts:
@@ -139,6 +148,7 @@ def check_file(path, text):
     if path.suffix not in CPP_SUFFIXES:
         return
     yield from check_includes(path, text)
+    yield from check_test_names(text)
     for first, lines, name, parameters in functions(blank_out(text)):
         if lines > FUNCTION_LINES_MAX:
             yield first, f"function {name} of {lines} lines (at most {FUNCTION_LINES_MAX})"

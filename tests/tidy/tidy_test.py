@@ -52,6 +52,11 @@ class TidyFinds(unittest.TestCase):
         self.assertTrue(faults("engine/common/a.h", ""))
         self.assertTrue(faults("shm/a.h", "int x;\n", licence=""))
 
+    def test_test_names_that_ctest_would_not_run(self):
+        for name in ["one; two", "-a", 'one"\n          "; two']:
+            self.assertEqual(len(faults("tests/shm/a_test.cc", f'TEST_CASE("{name}") {{}}\n')), 1)
+        self.assertEqual(faults("tests/shm/a_test.cc", 'TEST_CASE("one, two") { f(";"); }\n'), [])
+
     def test_braces_in_strings_and_comments_do_not_count(self):
         code = 'void f() { g("}{{{"); }  // }}}\n' * 2
         self.assertEqual(faults("shm/a.cc", code), [])
