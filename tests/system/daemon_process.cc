@@ -36,6 +36,13 @@ constexpr auto kPatience = std::chrono::seconds(60);
   ::_exit(127);
 }
 
+// The engine listens a moment before it calls itself ready. False when it shows nothing.
+bool shows_as_starting(const std::filesystem::path& segment) {
+  auto reader = shm::SegmentReader::attach(segment);
+  shm::Snapshot now;
+  return reader && reader->snapshot(now) && now.life == shm::EngineLife::kStarting;
+}
+
 }  // namespace
 
 Site::Site() {
@@ -113,7 +120,8 @@ RunningDaemon::RunningDaemon(const Site& site, const std::vector<std::string>& m
     : DaemonProcess(site.arguments(more), site.scratch / "log", command) {
   wait_until(*this, [&] {
     try {
-      return ApiClient(site.socket()).get("/v1/circuits").status == 200;
+      return ApiClient(site.socket()).get("/v1/circuits").status == 200 &&
+             !shows_as_starting(site.segment());
     } catch (const std::runtime_error&) {
       return false;  // it does not listen yet
     }
