@@ -2,23 +2,21 @@
 """What a memory budget bounds: the resident memory of an engine under mixes of a large and a small
 circuit, and what a long row of jobs leaves behind."""
 
-import json
 import os
 import pathlib
 import statistics
 import subprocess
 import tempfile
-import time
 
 from process_cost import row
+from running_engine import RunningEngine
 
 SMALL_LOG2 = 13
 # Of ten jobs, so many of the large circuit.
 MIXES = (0, 3, 5, 7, 10)
 JOBS = 20
-LONG_JOBS = int(os.environ.get("VITRINE_BENCH_JOBS", "2000"))
+LONG_JOBS = int(os.environ.get("BENCH_JOBS", "2000"))
 WARM_JOBS = 200
-DEADLINE_SECONDS = 600
 ALLOWED = 1.15  # resident, as a part of the budget
 SLOPE_BYTES = 1024  # of resident memory a job
 
@@ -32,73 +30,16 @@ def circuit(arguments, log2):
     return folder
 
 
-class Engine:
-    """A vitrined with a folder of its own; killed at the end if it does not drain."""
-
-    def __init__(self, arguments, circuits, more=()):
-        self.bin = arguments.bin
-        self.folder = tempfile.TemporaryDirectory()
-        self.environment = {**os.environ, "XDG_RUNTIME_DIR": self.folder.name,
-                            "XDG_STATE_HOME": self.folder.name}
-        words = [self.bin / "vitrined", "--instance", "budget", "--log-level", "warn", *more]
-        for name, folder in circuits.items():
-            words += ["--circuit", f"{name}={folder / 'circuit.zkey'}"]
-        self.process = subprocess.Popen(words, env=self.environment)
-        deadline = time.monotonic() + 30
-        while self.run("show").returncode not in (0, 1):
-            if time.monotonic() > deadline:
-                raise SystemExit("vitrined did not become ready within 30 s")
-            time.sleep(0.05)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait(timeout=120)
-        self.folder.cleanup()
-
-    def run(self, *words):
-        return subprocess.run([self.bin / "vitrine", *words, "--instance", "budget"],
-                              env=self.environment, capture_output=True, text=True, check=False,
-                              timeout=DEADLINE_SECONDS)
-
-    def submit(self, name, folder, partitions=1):
-        done = self.run("submit", "--circuit", name,
-                        *["--wtns", folder / "witness.wtns"] * partitions)
-        if done.returncode != 0:
-            raise SystemExit(f"submit failed: {done.stderr}")
-        return done.stdout.strip()
-
-    def wait(self, job):
-        done = self.run("wait", job)
-        if done.returncode != 0:
-            raise SystemExit(f"job {job} ended in {done.returncode}: {done.stderr}")
-
-    def memory(self):
-        return json.loads(self.run("memory", "--json").stdout)["memory"]
-
-    def status_bytes(self, name):
-        text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
-        for line in text.splitlines():
-            if line.startswith(name + ":"):
-                return int(line.split()[1]) * 1024
-        raise SystemExit(f"no {name}")
-
-    def descriptors(self):
-        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
-
-
 def needs(arguments, folder):
     """Bytes that one partition of the circuit reserves at most, its key included."""
-    with Engine(arguments, {"one": folder}) as engine:
+    with RunningEngine(arguments, {"one": folder}) as engine:
         engine.wait(engine.submit("one", folder))
         return engine.memory()["reserved_peak_bytes"]
 
 
 def peak_of_mix(arguments, budget, circuits, large_of_ten):
     """Highest resident and reserved bytes of a run of JOBS jobs."""
-    with Engine(arguments, circuits, ["--memory-budget", str(budget)]) as engine:
+    with RunningEngine(arguments, circuits, ["--memory-budget", str(budget)]) as engine:
         jobs = []
         for number in range(JOBS):
             name = "large" if number % 10 < large_of_ten else "small"
@@ -135,7 +76,7 @@ def measure_long_row(arguments):
         small = pathlib.Path(folder)
         (small / "circuit.zkey").symlink_to(tests / "circuit.zkey")
         (small / "witness.wtns").symlink_to(tests / "witness.0.wtns")
-        with Engine(arguments, {"tiny": small}) as engine:
+        with RunningEngine(arguments, {"tiny": small}) as engine:
             points, descriptors = [], []
             for number in range(1, WARM_JOBS + LONG_JOBS + 1):
                 engine.wait(engine.submit("tiny", small))

@@ -3,56 +3,29 @@
 it, and without, in turn."""
 
 import json
-import pathlib
 import statistics
 import subprocess
 import time
 
 from process_cost import row
 from prover import make_circuit
+from running_engine import DEADLINE_SECONDS, SEGMENT, RunningEngine
 
 PARTITIONS = 64
 SNAPSHOTS = 10_000
-DEADLINE_SECONDS = 600
 
 
-class Engine:
-    """A vitrined of its own instance, drained at the end."""
+def prove(engine, zkey_folder):
+    """Seconds from submit to the end of a job of PARTITIONS equal witnesses."""
+    begin = time.monotonic()
+    engine.wait(engine.submit("bench", zkey_folder, PARTITIONS))
+    return time.monotonic() - begin
 
-    def __init__(self, arguments, zkey):
-        self.bin = arguments.bin
-        self.segment = pathlib.Path("/dev/shm/vitrine.bench")
-        self.process = subprocess.Popen(
-            [self.bin / "vitrined", "--instance", "bench", "--circuit", f"bench={zkey}",
-             "--durability", "none", "--log-level", "warn"])
-        deadline = time.monotonic() + 30
-        show = [self.bin / "vitrine", "show", "--instance", "bench"]
-        while subprocess.run(show, capture_output=True, check=False).returncode != 0:
-            if time.monotonic() > deadline:
-                raise SystemExit("vitrined did not become ready within 30 s")
-            time.sleep(0.05)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait(timeout=60)
-
-    def prove(self, wtns):
-        """Seconds from submit to the end of a job of PARTITIONS equal witnesses."""
-        command = [self.bin / "vitrine", "submit", "--instance", "bench", "--circuit", "bench"]
-        begin = time.monotonic()
-        job = subprocess.run(command + ["--wtns", wtns] * PARTITIONS, check=True,
-                             capture_output=True, text=True).stdout.strip()
-        subprocess.run([self.bin / "vitrine", "wait", job, "--instance", "bench"], check=True,
-                       timeout=DEADLINE_SECONDS, stdout=subprocess.DEVNULL)
-        return time.monotonic() - begin
-
-    def start_reader(self, interval_us):
-        return subprocess.Popen(
-            [self.bin / "vitrine-snapshot-reader", self.segment, str(SNAPSHOTS), str(interval_us)],
-            stdout=subprocess.PIPE, text=True)
+def start_reader(arguments, interval_us):
+    return subprocess.Popen(
+        [arguments.bin / "vitrine-snapshot-reader", SEGMENT, str(SNAPSHOTS), str(interval_us)],
+        stdout=subprocess.PIPE, text=True)
 
 
 def finish_reader(reader):
@@ -61,14 +34,14 @@ def finish_reader(reader):
 
 
 def measure(arguments):
-    zkey, wtns = make_circuit(arguments, "bn128")
+    zkey, _ = make_circuit(arguments, "bn128")
     alone, watched, summaries = [], [], []
-    with Engine(arguments, zkey) as engine:
-        interval_us = int(engine.prove(wtns) / SNAPSHOTS * 1e6)  # also loads the key
+    with RunningEngine(arguments, {"bench": zkey.parent}, ["--durability", "none"]) as engine:
+        interval_us = int(prove(engine, zkey.parent) / SNAPSHOTS * 1e6)  # also loads the key
         for _ in range(arguments.rounds):
-            alone.append(engine.prove(wtns))
-            reader = engine.start_reader(interval_us)
-            watched.append(engine.prove(wtns))
+            alone.append(prove(engine, zkey.parent))
+            reader = start_reader(arguments, interval_us)
+            watched.append(prove(engine, zkey.parent))
             summaries.append(finish_reader(reader))
     yield from report(alone, watched, summaries)
 
