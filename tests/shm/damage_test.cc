@@ -206,7 +206,7 @@ TEST_CASE("rows are looked at while another thread publishes them") {
       published = i;
     }
   });
-  // The looker decides when it is over, so that neither thread can be through before the other began.
+  // The looker ends it, so that neither can be through before the other began.
   std::uint64_t damaged = 0;
   for (std::uint32_t looks = 0; looks < 200 || published < 2'000; ++looks) {
     damaged += writer.are_rows_damaged(state_mutex) ? 1 : 0;
