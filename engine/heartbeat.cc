@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "engine/device_health.h"
+#include "engine/expected_ends.h"
 #include "engine/host_memory.h"
 #include "engine/last_words.h"
 
@@ -33,6 +34,7 @@ void Heartbeat::run() {
   std::unique_lock lock(mutex_);
   for (unsigned beats = 0; !stopping_; ++beats) {
     state_.writer().beat();
+    beats_.fetch_add(1, std::memory_order_relaxed);
     if (beats % kBeatsPerSample == 0) {
       lock.unlock();
       sample();
@@ -53,6 +55,7 @@ void Heartbeat::sample() {
     lose_hung_devices(change);
     change.publish().history(change.model());
   });
+  tell_expected_ends(state_);
   if (is_name_lost || is_damaged) publish_again();
 }
 

@@ -5,7 +5,9 @@
 // Cost: one beat every 100 ms; once a second one small change.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -19,10 +21,13 @@ class Heartbeat {
   explicit Heartbeat(EngineState& state);
   ~Heartbeat() { stop(); }
   void stop();
+  // How often it has beaten. Stands when the state mutex cannot be had.
+  [[nodiscard]] std::uint64_t beats() const { return beats_.load(std::memory_order_relaxed); }
 
  private:
   void run();
-  // Resident memory, whether the segment still has its name, and devices that do not answer.
+  // Resident memory, whether the segment still has its name, devices that do not answer, and when
+  // jobs are expected to end.
   void sample();
   void publish_again();
 
@@ -31,6 +36,7 @@ class Heartbeat {
   std::condition_variable stopped_;
   bool stopping_ = false;
   std::string not_published_again_;  // why the last try failed
+  std::atomic<std::uint64_t> beats_{0};
   std::thread thread_;
 };
 

@@ -122,6 +122,7 @@ struct Job : std::enable_shared_from_this<Job> {
   shm::Instant submitted, admitted, started, finished, deadline;
   enum class AtDeadline { kGoOn, kStop } at_deadline = AtDeadline::kGoOn;
   bool has_missed_deadline = false;
+  shm::Instant expected_end;                  // expected_ends.h; not set when it is not known
   std::optional<Failure> failure;             // the first cause
   std::shared_ptr<const std::string> result;  // once assembled (result_assembly.h)
   std::atomic<bool> cancelled{false};

@@ -8,6 +8,7 @@
 #include "engine/circuit_fault.h"
 #include "engine/deadlines.h"
 #include "engine/durable_jobs.h"
+#include "engine/expected_ends.h"
 #include "engine/job_resumption.h"
 #include "engine/partition_release.h"
 
@@ -118,6 +119,7 @@ void close_partition(Change& change, Partition& partition, PartitionStage stage)
   leave_lines(model, partition);
   set_stage(partition, stage, model.stages, change.now());
   partition.finished = change.now();
+  if (stage == PartitionStage::kDone) partition.job->circuit->pace.learn(pace_of(partition));
   partition.wait.end();
   partition.reserved.give_back_all();
   partition.key_use.end(change.now());

@@ -107,6 +107,7 @@ bool ProvingKeyCache::begin_load(Circuit& circuit, MemoryBudget& budget, shm::In
 void ProvingKeyCache::finish_load(Circuit& circuit, std::shared_ptr<const ProvingKey> key,
                                   shm::Instant now) {
   circuit.key = std::move(key);
+  circuit.load_ns = now.ns - circuit.srs.state_since().ns;
   circuit.pce.finish_load(now);
   circuit.srs.finish_load(now);
   --loads_begun_;

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "engine/configuration.h"
+#include "engine/forecast.h"
 #include "engine/groth16.h"
 #include "engine/key_allocation.h"
 #include "engine/memory_budget.h"
@@ -49,6 +50,9 @@ struct Circuit {
   std::shared_ptr<const ProvingKey> key;
   std::uint32_t references = 0;  // partitions that use the key
   shm::Instant last_used;
+  // What is to be expected of it, from what was (forecast.h).
+  PartitionPace pace;
+  std::uint64_t load_ns = 0;  // that its key took to load, the last time
 
   [[nodiscard]] std::uint64_t key_bytes() const {
     return shape ? shape->points_bytes + shape->constraints_bytes : 0;

@@ -31,6 +31,7 @@ class Publisher {
   void job_considered(const Job& job) noexcept;
   void job_waits(const Job& job) noexcept;
   void job_admitted(const Job& job) noexcept;
+  void job_expected(const Job& job) noexcept { publish(job); }
   void job_stopping(const Job& job) noexcept { publish(job); }
   void job_assembling(const Job& job) noexcept { publish(job); }
   void job_finished(const Job& job) noexcept;

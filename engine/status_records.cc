@@ -78,6 +78,7 @@ shm::JobRecord record_of(const Job& job) noexcept {
   record.started = job.started;
   record.finished = job.finished;
   record.deadline = job.deadline;
+  if (!shm::is_final(job.state)) record.expected_end = job.expected_end;
   if (job.failure) {
     record.failure_class = failure_class_of(job.failure->error_class);
     record.failure_stage = job.failure->stage;

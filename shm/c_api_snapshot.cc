@@ -31,11 +31,12 @@ int find_in(const Observation& observation, std::uint32_t row, std::string_view 
     return VITRINE_OK;
   }
   if (observation.identity.schema == nullptr) return VITRINE_NO_SUCH_ITEM;
-  const Field* field =
-      field_named(observation.identity.schema->unknown_fields(TableOf<Record>::kSection), name);
+  const SegmentSchema& schema = *observation.identity.schema;
+  constexpr SectionId kSection = TableOf<Record>::kSection;
+  const Field* field = field_named(schema.unknown_fields(kSection), name);
   if (field == nullptr) return VITRINE_NO_SUCH_ITEM;
   out = {*field, snapshot.extra_of<Record>(row)};
-  out.field.offset_bytes -= static_cast<std::uint32_t>(sizeof(Record));
+  out.field.offset_bytes -= schema.own_bytes(kSection);
   const bool is_there =
       std::size_t{out.field.offset_bytes} + out.field.size_bytes <= out.record.size();
   return is_there ? VITRINE_OK : VITRINE_NO_SUCH_ITEM;

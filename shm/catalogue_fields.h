@@ -166,7 +166,9 @@ inline constexpr Field kJobFields[] = {
     VITRINE_FIELD(JobRecord, failure_stage, kState, "stage that failed"),
     VITRINE_FIELD(JobRecord, failure_partition, kState, "partition that failed"),
     VITRINE_FIELD(JobRecord, failure_device, kState, "device that it failed on"),
-    VITRINE_FIELD(JobRecord, failure, kState, "what went wrong")};
+    VITRINE_FIELD(JobRecord, failure, kState, "what went wrong"),
+    VITRINE_FIELD(JobRecord, expected_end, kState,
+                  "when it is expected to end, by how long such work took")};
 
 inline constexpr Field kPartitionFields[] = {
     VITRINE_IDENTITY,

@@ -29,7 +29,7 @@ namespace vitrine::shm {
 inline constexpr std::array<char, 8> kMagic = {'V', 'I', 'T', 'R', 'I', 'N', 'E', '\0'};
 inline constexpr std::uint32_t kByteOrder = 0x01020304;
 inline constexpr std::uint16_t kMajorVersion = 1;
-inline constexpr std::uint16_t kMinorVersion = 1;
+inline constexpr std::uint16_t kMinorVersion = 2;
 inline constexpr std::size_t kLineBytes = 128;
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::size_t kSlots = 4;  // K of shm/protocol.h

@@ -149,6 +149,9 @@ struct JobRecord {
   Index failure_partition;
   Index failure_device;
   Text<128> failure;
+  // When it will have ended, as far as can be told; before `deadline` by its margin. Not set: not
+  // known, or final.
+  Instant expected_end;
 };
 
 struct PartitionRecord {

@@ -69,6 +69,9 @@ std::optional<std::uint32_t> size_of(FieldType type, std::uint32_t told_bytes) {
   return std::nullopt;
 }
 
+// Of the engine that wrote the segment, not of the format.
+bool is_custom(const Field& field) { return field.name.starts_with("x_"); }
+
 // What the catalogue says of a table; no fields for a section that is not its table.
 struct OwnTable {
   std::uint32_t record_bytes = 0;
@@ -97,7 +100,7 @@ Words later_words(const Field& own, std::span<const Field> told) {
 }  // namespace
 
 bool SegmentSchema::has_news(const SegmentLayout& layout) {
-  if (layout.header.fixed.minor > kMinorVersion) return true;
+  if (layout.header.fixed.minor != kMinorVersion) return true;
   for (std::size_t number = 0; number < kSectionCapacity; ++number) {
     const auto id = static_cast<SectionId>(number);
     const SectionPlace& place = layout.place(id);
@@ -132,6 +135,11 @@ const std::vector<Field>& SegmentSchema::unknown_fields(SectionId table) const {
   return found == nullptr ? kNone : found->fields;
 }
 
+std::uint32_t SegmentSchema::own_bytes(SectionId table) const {
+  const Table* const found = find(table);
+  return found == nullptr ? own_table(table).record_bytes : found->own_bytes;
+}
+
 std::span<const Field> SegmentSchema::own_fields(SectionId table) const {
   const Table* const found = find(table);
   return found == nullptr ? own_table(table).fields : std::span<const Field>(found->own);
@@ -147,8 +155,9 @@ void SegmentSchema::add_section(const json::object& section, const SegmentLayout
     return std::ranges::find(tables, id, &Table::id) != tables.end();
   };
   if (is_told(tables_) || is_told(unknown_tables_)) return;
-  Table table{id, text_in(section, "name"), fields_of(section, place.record_bytes), {}};
   const OwnTable own = own_table(id);
+  Table table{
+      id, text_in(section, "name"), fields_of(section, place.record_bytes), {}, own.record_bytes};
   if (own.fields.empty()) {
     if (is_name(table.name)) unknown_tables_.push_back(std::move(table));
     return;
@@ -157,8 +166,13 @@ void SegmentSchema::add_section(const json::object& section, const SegmentLayout
     field.words = later_words(field, table.fields);
     table.own.push_back(field);
   }
+  const bool is_older = layout.header.fixed.minor < kMinorVersion;
+  for (const Field& field : table.fields) {
+    if (is_older && is_custom(field))
+      table.own_bytes = std::min(table.own_bytes, field.offset_bytes / 8 * 8);
+  }
   std::erase_if(table.fields,
-                [&](const Field& field) { return field.offset_bytes < own.record_bytes; });
+                [&](const Field& field) { return field.offset_bytes < table.own_bytes; });
   tables_.push_back(std::move(table));
 }
 

@@ -27,10 +27,11 @@ class SegmentSchema {
     std::string_view name;
     std::vector<Field> fields;  // offsets as in the segment
     std::vector<Field> own;     // the catalogue's fields, with the words of the segment
+    std::uint32_t own_bytes;    // how far those reach in the segment
   };
 
-  // Whether the text can tell more than the catalogue: that of a later version, which appends, or
-  // of an engine that adds fields of its own.
+  // Whether the text can tell more than the catalogue: that of another version, which appends or
+  // has not yet appended, or of an engine that adds fields of its own.
   static bool has_news(const SegmentLayout& layout);
 
   // Null when the text is no JSON of this schema.
@@ -39,6 +40,9 @@ class SegmentSchema {
 
   // Fields of a table of the catalogue that lie behind its own members.
   const std::vector<Field>& unknown_fields(SectionId table) const;
+  // Where in the segment those begin. In one of an older version they lie where the catalogue's
+  // later members are in a newer one.
+  std::uint32_t own_bytes(SectionId table) const;
   // The catalogue's own fields of the table; an enumeration has also the words that a later version
   // appended to it.
   std::span<const Field> own_fields(SectionId table) const;

@@ -43,14 +43,19 @@ bool walk(std::uint32_t rows, std::uint64_t commit, std::uint32_t& busy_rows, Co
   return true;
 }
 
+// Words of a record's own members that the segment has, and of those behind them that its schema
+// names.
 template <class Record>
-std::size_t end_words_of(const SegmentLayout& layout, const SegmentSchema* schema) {
+TableCopy<Record> table_copy_of(const SegmentLayout& layout, const std::byte* segment,
+                                const SegmentSchema* schema) {
   constexpr SectionId kSection = TableOf<Record>::kSection;
-  const std::size_t record_bytes = layout.place(kSection).record_bytes;
-  if (schema == nullptr || schema->unknown_fields(kSection).empty()) return 0;
-  return record_bytes <= sizeof(Record)
-             ? 0
-             : std::min((record_bytes - sizeof(Record)) / 8, kEndWordsMax);
+  const SectionPlace& place = layout.place(kSection);
+  const std::size_t told_bytes = schema == nullptr ? sizeof(Record) : schema->own_bytes(kSection);
+  const std::size_t own_words = std::min<std::size_t>(place.record_bytes, told_bytes) / 8;
+  const bool has_ends = schema != nullptr && !schema->unknown_fields(kSection).empty();
+  const std::size_t end_words =
+      has_ends ? std::min(place.record_bytes / 8 - own_words, kEndWordsMax) : 0;
+  return TableCopy<Record>(place, segment, own_words, end_words);
 }
 
 }  // namespace
@@ -60,21 +65,20 @@ template <class Record>
 ReadOutcome TableCopy<Record>::copy_row(std::uint32_t row, std::uint64_t commit) noexcept {
   constexpr std::size_t kOwnWords = sizeof(Record) / 8;
   std::uint64_t words[kOwnWords + kEndWordsMax];
-  const std::size_t count = std::min<std::size_t>(place_.record_bytes / 8, kOwnWords + end_words_);
-  // Zero beyond what the segment has: an engine of an older minor version knows fewer members.
-  std::fill(words + std::min(count, kOwnWords), words + kOwnWords, 0);
-  const ReadOutcome outcome =
-      read_at<MappedMemory>(words_of(place_, table_, row), commit, std::span(words).first(count));
+  const ReadOutcome outcome = read_at<MappedMemory>(
+      words_of(place_, table_, row), commit, std::span(words).first(own_words_ + end_words_));
   if (outcome != ReadOutcome::kOk) return outcome;
   const std::size_t end_at = rows_.size() * end_words_;
+  // Zero beyond what the segment has: an engine of an older minor version knows fewer members.
   Record& out = rows_.emplace_back();
-  std::memcpy(static_cast<void*>(&out), words, sizeof(out));
+  std::memset(static_cast<void*>(&out), 0, sizeof(out));
+  std::memcpy(static_cast<void*>(&out), words, own_words_ * 8);
   if (!is_present(out)) {
     rows_.pop_back();
     return outcome;
   }
   out.identity.row = row;  // readers may index by it
-  std::copy_n(words + kOwnWords, end_words_, ends_.begin() + static_cast<std::ptrdiff_t>(end_at));
+  std::copy_n(words + own_words_, end_words_, ends_.begin() + static_cast<std::ptrdiff_t>(end_at));
   return outcome;
 }
 
@@ -125,8 +129,7 @@ SnapshotCopy::SnapshotCopy(const SegmentLayout& layout, const std::byte* segment
       events_(layout.place(SectionId::kEvents), segment),
       history_(layout.place(SectionId::kHistory), segment) {
   for_each_table([&]<class Record>() {
-    std::get<TableCopy<Record>>(tables_) = TableCopy<Record>(
-        layout.place(TableOf<Record>::kSection), segment, end_words_of<Record>(layout, schema));
+    std::get<TableCopy<Record>>(tables_) = table_copy_of<Record>(layout, segment, schema);
   });
   if (schema != nullptr) {
     for (const SegmentSchema::Table& table : schema->unknown_tables()) {

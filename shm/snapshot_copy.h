@@ -30,10 +30,13 @@ template <class Record>
 class TableCopy {
  public:
   TableCopy() = default;
-  // `end_words`: words behind the record's own members that are copied too.
-  TableCopy(const SectionPlace& place, const std::byte* segment, std::size_t end_words)
+  // `own_words`: of the record's own members, as many as the segment has; `end_words`: those behind
+  // them that are copied too.
+  TableCopy(const SectionPlace& place, const std::byte* segment, std::size_t own_words,
+            std::size_t end_words)
       : place_(place),
         table_(segment + place.offset_bytes),
+        own_words_(own_words),
         end_words_(end_words),
         ends_(place.count * end_words) {
     rows_.reserve(place.count);
@@ -53,7 +56,7 @@ class TableCopy {
   SectionPlace place_;
   const std::byte* table_ = nullptr;
   std::vector<Record> rows_;  // never longer than the room that was made for it
-  std::size_t end_words_ = 0;
+  std::size_t own_words_ = 0, end_words_ = 0;
   std::vector<std::uint64_t> ends_;
 };
 

@@ -123,11 +123,11 @@ void add_life(json::object& out, const Observation& observation) {
 }
 
 // Adds what lies behind the record's own members, as the segment's schema names it.
-void add_extra(json::object& out, std::span<const std::byte> ends, std::size_t record_bytes,
+void add_extra(json::object& out, std::span<const std::byte> ends, std::size_t own_bytes,
                const std::vector<Field>& unknown_fields, const Snapshot& clock) {
   std::vector<Field> fields;
   for (Field field : unknown_fields) {
-    field.offset_bytes -= static_cast<std::uint32_t>(record_bytes);
+    field.offset_bytes -= static_cast<std::uint32_t>(own_bytes);
     if (field.offset_bytes + std::size_t{field.size_bytes} <= ends.size()) fields.push_back(field);
   }
   for (auto& member : fields_to_json(fields, ends, clock)) {
@@ -149,7 +149,8 @@ json::object row_object(const Observation& observation, const Snapshot& snapshot
   if (schema == nullptr) return out;
   const std::vector<Field>& unknown = schema->unknown_fields(kSection);
   if (is_there) {
-    add_extra(out, snapshot.extra_of<Record>(index), sizeof(Record), unknown, snapshot);
+    add_extra(out, snapshot.extra_of<Record>(index), schema->own_bytes(kSection), unknown,
+              snapshot);
   } else {
     for (auto& member : fields_to_json(unknown, {}, snapshot)) out.emplace(member.key(), nullptr);
   }

@@ -44,10 +44,23 @@ void add_deadline(StyledText& note, const View& view, const shm::JobRecord& job)
   }
   const std::int64_t past_ns = view.age_ns(job.deadline);
   if (past_ns > 0) {
-    add_remark(note, "deadline missed by " + view.age(job.deadline), Tone::kBad);
-  } else {
-    add_remark(note, "deadline in " + duration_text(static_cast<std::uint64_t>(-past_ns)));
+    return add_remark(note, "deadline missed by " + view.age(job.deadline), Tone::kBad);
   }
+  add_remark(note, "deadline in " + duration_text(static_cast<std::uint64_t>(-past_ns)));
+  if (!job.expected_end.is_set()) return;
+  if (job.expected_end.ns <= job.deadline.ns) {
+    note.add(", " + view.span(job.expected_end, job.deadline) + " to spare");
+  } else {
+    note.add(", expected to be missed by " + view.span(job.deadline, job.expected_end),
+             Tone::kWarning);
+  }
+}
+
+void add_expected_end(StyledText& note, const View& view, const shm::JobRecord& job) {
+  if (!job.expected_end.is_set() || shm::is_final(job.state)) return;
+  const std::int64_t past_ns = view.age_ns(job.expected_end);
+  const std::uint64_t left_ns = past_ns < 0 ? static_cast<std::uint64_t>(-past_ns) : 0;
+  add_remark(note, "ends in about " + duration_text(left_ns));
 }
 
 StyledText note_of(const View& view, const shm::JobRecord& job) {
@@ -59,6 +72,7 @@ StyledText note_of(const View& view, const shm::JobRecord& job) {
   } else if (!shm::is_final(job.state) && job.wait_reason != shm::WaitReason::kNone) {
     add_remark(note, wait_text(view, job), Tone::kWarning);
   }
+  add_expected_end(note, view, job);
   add_deadline(note, view, job);
   return note;
 }

@@ -185,6 +185,7 @@ void fill(SegmentWriter& writer) {
   worker.job = Id{kJob.value + 2};
   worker.stage = PartitionStage::kGpuProving;
   worker.since = before_beat(20'000);
+  open.edit<JobRecord>(2).expected_end = {kDeadBeatNs + 3'000'000'000};
   open.recycle<JobRecord>(3).circuit.assign("emptied");
   open.clear<JobRecord>(3);
 }
@@ -202,7 +203,7 @@ LastWords last_words() {
 }
 
 // The segment of this version, whose engine was struck down by a signal.
-std::string segment_1_1() {
+std::string segment_1_2() {
   SharedScratchFolder folder;
   const auto path = folder / "main.segment";
   {
@@ -326,16 +327,18 @@ std::string refused(const std::string& bytes, std::uint16_t major, std::uint64_t
 }
 
 void run(const std::filesystem::path& folder) {
-  const std::string bytes = segment_1_1();
-  write_whole(folder / "v1_1.segment", bytes);
-  write_whole(folder / "future.segment", future(bytes));
-  write_whole(folder / "refused_newer_major.segment", refused(bytes, 2, 0));
-  write_whole(folder / "refused_older_major.segment", refused(bytes, 0, 0));
-  write_whole(folder / "refused_feature.segment", refused(bytes, kMajorVersion, 1U << 5));
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() != ".segment") continue;
-    auto beside = entry.path();
-    write_whole(beside.replace_extension(".json"), lines_of(segment_json(entry.path())));
+  const std::string bytes = segment_1_2();
+  const std::pair<const char*, std::string> made[] = {
+      {"v1_2", bytes},
+      {"future", future(bytes)},
+      {"refused_newer_major", refused(bytes, 2, 0)},
+      {"refused_older_major", refused(bytes, 0, 0)},
+      {"refused_feature", refused(bytes, kMajorVersion, 1U << 5)}};
+  for (const auto& [name, content] : made) {
+    const auto path = folder / (std::string(name) + ".segment");
+    write_whole(path, content);
+    auto beside = path;
+    write_whole(beside.replace_extension(".json"), lines_of(segment_json(path)));
   }
 }
 

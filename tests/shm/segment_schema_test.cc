@@ -171,9 +171,25 @@ TEST_CASE("A table that only the segment's schema knows is shown with its fields
   CHECK(row.at("row").to_number<std::uint64_t>() == 1);
 }
 
+TEST_CASE("In an older segment an engine's own fields lie where later members lie now") {
+  SegmentLayout layout{};
+  layout.header.fixed.minor = kMinorVersion - 1;
+  const std::uint32_t end = sizeof(JobRecord);
+  layout.sections[static_cast<std::size_t>(SectionId::kJobs)] = {SectionKind::kTable, 8192, 4096,
+                                                                 end, 4};
+  const std::string text = R"({"sections": [{"id": 8, "name": "jobs", "fields": [)"
+                           R"({"name": "x_a", "type": "u64", "size": 8, "offset": )" +
+                           std::to_string(end - 8) + "}]}]}";
+  const auto schema = SegmentSchema::parse(text, layout);
+  REQUIRE(schema != nullptr);
+  CHECK(schema->own_bytes(SectionId::kJobs) == end - 8);
+  CHECK(schema->unknown_fields(SectionId::kJobs).size() == 1);
+}
+
 TEST_CASE("What a schema text says beyond its segment's places is left out") {
   const SectionPlace jobs{SectionKind::kTable, 8192, 4096, sizeof(JobRecord) + 16, 4};
   SegmentLayout layout{};
+  layout.header.fixed.minor = kMinorVersion;
   layout.sections[static_cast<std::size_t>(SectionId::kJobs)] = jobs;
   layout.sections[20] = {SectionKind::kTable, 65536, 512, 32, 4};
   const std::uint32_t end = sizeof(JobRecord);
