@@ -2,11 +2,13 @@
 #include "engine/durable_jobs.h"
 
 #include <cassert>
+#include <string_view>
 #include <utility>
 
 #include "engine/job_lifecycle.h"
 #include "engine/job_store.h"
 #include "engine/status_records.h"
+#include "engine/thread_step.h"
 
 namespace vitrine::engine {
 namespace {
@@ -41,7 +43,32 @@ void wait_for_next_start(Change& change, Job& job) {
   }
 }
 
+constexpr std::string_view kWriting = "writing";
+
+template <class Stored>
+void put(Change& change, Stored stored) {
+  EngineModel& model = change.model();
+  model.store->put(std::move(stored));
+  if (model.at_store++ == 0) give_step(change, model.store_thread, kWriting);
+}
+
+void take_from_store(Change& change, std::size_t reported) {
+  EngineModel& model = change.model();
+  assert(reported <= model.at_store);
+  if (reported == 0) return;
+  model.at_store -= reported;
+  if (model.at_store > 0) {
+    give_step(change, model.store_thread, kWriting);
+  } else {
+    take_back_step(change, model.store_thread);
+  }
+}
+
 }  // namespace
+
+void give_to_store(Change& change, StoredJob job) { put(change, std::move(job)); }
+
+void give_to_store(Change& change, JobEnd end) { put(change, std::move(end)); }
 
 void put_job(Change& change, Job& job) {
   job.is_stored = true;
@@ -53,7 +80,7 @@ void put_job(Change& change, Job& job) {
     stored.witnesses.push_back(stored_witness(partition.witness));
     end_as(partition.witness, WitnessCopy::End::kKept);
   }
-  change.model().store->put(std::move(stored));
+  give_to_store(change, std::move(stored));
 }
 
 void put_end(Change& change, Job& job, JobState end) {
@@ -67,11 +94,12 @@ void put_end(Change& change, Job& job, JobState end) {
   if (end == JobState::kDone) {
     for (const Partition& partition : job.partitions) stored.proofs.push_back(partition.proof);
   }
-  change.model().store->put(std::move(stored));
+  give_to_store(change, std::move(stored));
 }
 
 void take_report(Change& change, const StoreReport& report) {
   EngineModel& model = change.model();
+  take_from_store(change, report.stored.size() + report.refused.size() + report.ended.size());
   for (const JobId id : report.stored) {
     Job* job = model.jobs.find(id);
     if (job == nullptr) continue;

@@ -14,7 +14,13 @@
 
 namespace vitrine::engine {
 
+struct JobEnd;
+struct StoredJob;
 struct StoreReport;
+
+// The only ways to the store. The row of its thread shows since when something waits for it.
+void give_to_store(Change& change, StoredJob job);
+void give_to_store(Change& change, JobEnd end);
 
 // A job that was just received goes to the store.
 void put_job(Change& change, Job& job);

@@ -56,7 +56,7 @@ void add_workers(EngineModel& model) {
 }
 
 // In the order in which the engine starts them.
-void add_threads(EngineModel& model) {
+void add_threads(EngineModel& model, const EngineOptions& options) {
   const auto add = [&model](std::string name) -> ThreadState& {
     ThreadState& thread = model.threads.emplace_back();
     thread.name = std::move(name);
@@ -74,6 +74,9 @@ void add_threads(EngineModel& model) {
   for (const Worker& worker : model.workers) {
     add("worker-" + std::to_string(worker.number)).worker = worker.number;
   }
+  if (options.store == nullptr) return;
+  model.store_thread = static_cast<ThreadRow>(model.threads.size());
+  add("job-store");
 }
 
 // Devices that are given are what was asked for.
@@ -170,7 +173,7 @@ StartResult<std::unique_ptr<EngineModel>> make_model(const EngineOptions& option
   fill_facts(*model, options);
   model->devices = std::move(devices);
   add_workers(*model);
-  add_threads(*model);
+  add_threads(*model, options);
   for (Circuit& circuit : model->keys.circuits()) {
     circuit.srs.settle(circuit.srs.state(), model->facts.started);
     circuit.pce.settle(circuit.pce.state(), model->facts.started);

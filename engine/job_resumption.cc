@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/circuit_fault.h"
+#include "engine/durable_jobs.h"
 #include "engine/job_lifecycle.h"
 #include "engine/job_store.h"
 #include "engine/spool.h"
@@ -64,7 +65,7 @@ void lose_unseen(Change& change, ResumedJob resumed, const std::string& why) {
   change.note_error({shm::FailureClass::kLost, why, end.record.job.value, {}, {}});
   const std::string request(end.record.request.view());
   change.model().requests.end(request, end.record.job.value, end.record.state);
-  change.model().store->put(std::move(end));
+  give_to_store(change, std::move(end));
   for (const WitnessFile& file : resumed.witnesses) end_as(file, WitnessCopy::End::kRemoved);
   change.dispose(std::move(resumed.witnesses));
 }

@@ -42,7 +42,7 @@ Result<JobId> JobStore::highest_id() { return highest_job_id(file_.writer); }
 void JobStore::start(Listener listener) {
   listener_ = std::move(listener);
   thread_ = std::thread([this] {
-    name_this_thread("job store");
+    name_this_thread("job-store");
     run();
   });
 }

@@ -100,6 +100,8 @@ struct EngineModel {
   JobTable jobs;
   RequestIndex requests;
   JobStore* store = nullptr;            // null: jobs are in memory only
+  ThreadRow store_thread = 0;           // its row, when there is a store
+  std::size_t at_store = 0;             // that were put and not reported yet
   std::string store_fault;              // that the engine is degraded for
   StageCounts stages{};                 // partitions that are not final, by stage
   std::deque<Partition*> granted;       // bytes reserved, synthesis not yet begun

@@ -7,7 +7,7 @@
 namespace vitrine::engine {
 namespace {
 
-void begin(Change& change, ThreadRow row, std::string_view step, const Partition* in_hand) {
+void show(Change& change, ThreadRow row, std::string_view step, const Partition* in_hand) {
   ThreadState& thread = change.model().threads[row];
   thread.step = step;
   thread.since = change.now();
@@ -16,9 +16,12 @@ void begin(Change& change, ThreadRow row, std::string_view step, const Partition
   thread.partition.reset();
   if (in_hand != nullptr) thread.partition = in_hand->number;
   change.publish().thread_changed(row, thread);
+}
+
+void tell_handler(const Partition* in_hand) {
   WorkInHand work;
-  work.job = {thread.job};
   if (in_hand != nullptr) {
+    work.job = {in_hand->job->id};
     work.partition = shm::Index::of(in_hand->number);
     work.stage = in_hand->stage;
   }
@@ -29,12 +32,24 @@ void begin(Change& change, ThreadRow row, std::string_view step, const Partition
 
 void take_step(Change& change, ThreadRow row, std::string_view step, const Partition* in_hand) {
   change.model().threads[row].limit_ns = change.model().facts.step_limit_ns;
-  begin(change, row, step, in_hand);
+  show(change, row, step, in_hand);
+  tell_handler(in_hand);
 }
 
 void wait_for_work(Change& change, ThreadRow row) {
   change.model().threads[row].limit_ns = 0;
-  begin(change, row, "waiting", nullptr);
+  show(change, row, "waiting", nullptr);
+  tell_handler(nullptr);
+}
+
+void give_step(Change& change, ThreadRow row, std::string_view step) {
+  change.model().threads[row].limit_ns = change.model().facts.step_limit_ns;
+  show(change, row, step, nullptr);
+}
+
+void take_back_step(Change& change, ThreadRow row) {
+  change.model().threads[row].limit_ns = 0;
+  show(change, row, "waiting", nullptr);
 }
 
 }  // namespace vitrine::engine

@@ -37,4 +37,8 @@ using ThreadRow = std::uint32_t;
 void take_step(Change& change, ThreadRow row, std::string_view step, const Partition* in_hand);
 void wait_for_work(Change& change, ThreadRow row);
 
+// The same of a thread that makes no change of its own: whoever gives it work says what it is at.
+void give_step(Change& change, ThreadRow row, std::string_view step);
+void take_back_step(Change& change, ThreadRow row);
+
 }  // namespace vitrine::engine

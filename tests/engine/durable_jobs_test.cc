@@ -25,6 +25,13 @@ std::string stored_value(const DurableFixture& durable, const std::string& sql) 
       .value();
 }
 
+std::string step_of(const shm::Snapshot& snapshot, std::string_view thread) {
+  for (const auto& row : snapshot.rows<shm::ThreadRecord>()) {
+    if (row.name.view() == thread) return std::string(row.step.view());
+  }
+  return "";
+}
+
 TEST_CASE("a job is in the store when its submit is answered, and its end when that is shown") {
   DurableFixture durable;
   durable.engine().set_pause(Engine::Pause::kOn);
@@ -51,9 +58,11 @@ TEST_CASE("a job that is not durable yet is shown as received and does not start
         [](const shm::Snapshot& shown) { return !shown.rows<shm::JobRecord>().empty(); });
     CHECK(now.rows<shm::JobRecord>().at(0).state == JobState::kReceived);
     CHECK(now.engine().synthesis_active == 0);
+    CHECK(step_of(now, "job-store") == "writing");
   }
   submitter.join();
   CHECK(durable.final_status(id).record.state == JobState::kDone);
+  CHECK(step_of(durable.fixture().snapshot(), "job-store") == "waiting");
 }
 
 TEST_CASE("a store that cannot be written refuses jobs, degrades the engine and heals") {
