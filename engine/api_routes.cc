@@ -44,6 +44,11 @@ ApiResponse json_response(unsigned status, const json::value& value) {
   return {status, json::serialize(value) + "\n", "application/json", {}};
 }
 
+ApiResponse no_proof(JobId id, std::uint32_t partition) {
+  return problem(409, "partition " + std::to_string(partition) + " of job " + std::to_string(id) +
+                          " has no proof");
+}
+
 ApiResponse method_not_allowed(const std::string& allowed) {
   ApiResponse response = problem(405, "this resource takes " + allowed);
   response.headers["Allow"] = allowed;
@@ -344,18 +349,29 @@ ApiResponse ApiRoutes::result_of(JobId id) {
   return {200, *result + "\n", "application/json", {}};
 }
 
-ApiResponse ApiRoutes::proof_of(JobId id, std::uint32_t partition) {
+Result<std::shared_ptr<const ProofTexts>> ApiRoutes::find_proof(JobId id, std::uint32_t partition) {
   auto proof = engine_.proof(id, partition);
-  if (!proof) {
-    auto past = engine_.past_proof(id, partition);
-    if (!past) return problem(500, past.error().text);
-    proof = *past;
+  return proof ? proof : engine_.past_proof(id, partition);
+}
+
+ApiResponse ApiRoutes::proof_of(JobId id, std::uint32_t partition) {
+  const auto proof = find_proof(id, partition);
+  if (!proof) return problem(500, proof.error().text);
+  if (*proof == nullptr) return no_proof(id, partition);
+  return {200, proof_object(**proof) + "\n", "application/json", {}};
+}
+
+ApiResponse ApiRoutes::compressed_proofs(JobId id, std::uint32_t first, std::uint32_t count) {
+  std::vector<std::shared_ptr<const ProofTexts>> proofs;
+  for (std::uint32_t partition = first; partition < first + count; ++partition) {
+    auto proof = find_proof(id, partition);
+    if (!proof) return problem(500, proof.error().text);
+    if (*proof == nullptr) return no_proof(id, partition);
+    proofs.push_back(std::move(*proof));
   }
-  if (!proof) {
-    return problem(409, "partition " + std::to_string(partition) + " of job " + std::to_string(id) +
-                            " has no proof");
-  }
-  return {200, proof_object(*proof) + "\n", "application/json", {}};
+  const auto result = compressed_result(proofs);
+  if (!result) return problem(422, "job " + std::to_string(id) + ": " + result.error().text);
+  return {200, *result, "application/octet-stream", {}};
 }
 
 ApiResponse ApiRoutes::list_jobs(const ApiRequest& request) {
@@ -384,21 +400,28 @@ ApiResponse ApiRoutes::show_job(JobId id, const ApiRequest& request) {
 }
 
 ApiResponse ApiRoutes::show_proof(JobId id, const ApiRequest& request) {
-  if (auto unknown = unknown_parameter(request, {"partition"})) return *unknown;
+  if (auto unknown = unknown_parameter(request, {"partition", "format"})) return *unknown;
+  const std::string format = value_or(request, "format", "json");
+  if (format != "json" && format != "compressed") {
+    return problem(400, "format: expected json or compressed");
+  }
   const auto status = find_job(id, Clock::now());
   if (!status) return status.error();
+  const std::uint32_t partitions = status->record.partitions;
+  const bool is_compressed = format == "compressed";
   if (!request.query.contains("partition")) {
-    if (status->record.state == shm::JobState::kDone) return result_of(id);
+    if (status->record.state == shm::JobState::kDone) {
+      return is_compressed ? compressed_proofs(id, 0, partitions) : result_of(id);
+    }
     return problem(409, "job " + std::to_string(id) + " is " +
                             std::string(shm::word(status->record.state)) + ", not done");
   }
   const auto partition = number_from<std::uint32_t>(value_or(request, "partition", ""));
-  if (!partition || *partition >= status->record.partitions) {
-    return problem(404, "job " + std::to_string(id) + " has " +
-                            std::to_string(status->record.partitions) +
+  if (!partition || *partition >= partitions) {
+    return problem(404, "job " + std::to_string(id) + " has " + std::to_string(partitions) +
                             " partitions, counted from 0");
   }
-  return proof_of(id, *partition);
+  return is_compressed ? compressed_proofs(id, *partition, 1) : proof_of(id, *partition);
 }
 
 ApiResponse ApiRoutes::cancel_job(JobId id, const ApiRequest& request) {

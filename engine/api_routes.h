@@ -34,7 +34,11 @@ class ApiRoutes {
 
   FoundJob find_job(JobId id, Engine::Deadline deadline);
   ApiResponse result_of(JobId id);
+  // Null when the partition has none.
+  Result<std::shared_ptr<const ProofTexts>> find_proof(JobId id, std::uint32_t partition);
   ApiResponse proof_of(JobId id, std::uint32_t partition);
+  // Of `count` partitions from `first` on.
+  ApiResponse compressed_proofs(JobId id, std::uint32_t first, std::uint32_t count);
   ApiResponse submit(ApiRequest& request);
   ApiResponse prove(ApiRequest& request);
   ApiResponse list_jobs(const ApiRequest& request);

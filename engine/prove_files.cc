@@ -41,6 +41,7 @@ std::optional<std::string> check_outputs(const ProveFiles& files) {
     if (auto wrong = known.add_output(written.proof, "the proof")) return wrong;
     if (auto wrong = known.add_output(written.inputs, "the public inputs")) return wrong;
   }
+  if (!files.out.empty()) return known.add_output(compressed_file(files), "the compressed proof");
   return std::nullopt;
 }
 
@@ -52,6 +53,10 @@ ProofFiles proof_files(const ProveFiles& files, std::size_t index) {
   if (files.wtns.size() == 1) return {folder / "proof.json", folder / "public.json"};
   const std::string number = std::to_string(index);
   return {folder / ("proof." + number + ".json"), folder / ("public." + number + ".json")};
+}
+
+std::filesystem::path compressed_file(const ProveFiles& files) {
+  return std::filesystem::path(files.out) / "proof.bin";
 }
 
 std::optional<std::string> settle_files(ProveFiles& files) {

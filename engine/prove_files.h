@@ -24,6 +24,10 @@ struct ProofFiles {
 // The files to write for partition `index`.
 [[nodiscard]] ProofFiles proof_files(const ProveFiles& files, std::size_t index);
 
+// Where the compressed proofs of all partitions go, if their curve has such a form. Requires a
+// folder.
+[[nodiscard]] std::filesystem::path compressed_file(const ProveFiles& files);
+
 // Takes the files from the flags or from the positions; otherwise says what is wrong, also when a
 // folder is to be written, or a file that is read or written otherwise too. Witnesses may be
 // repeated, and a character device takes more than one file.

@@ -18,6 +18,7 @@
 #include "engine/program_output.h"
 #include "engine/progress_display.h"
 #include "engine/prove_files.h"
+#include "engine/result_assembly.h"
 #include "engine/text_file.h"
 #include "shm/standard_streams.h"
 
@@ -44,7 +45,8 @@ void add_options(CLI::App& app, ProveOptions& options) {
   app.add_option("--zkey", options.files.zkey, "proving key");
   app.add_option("--wtns", options.files.wtns, "witness; one partition each, repeat for more")
       ->take_all();
-  app.add_option("--out", options.files.out, "folder for proof.json and public.json");
+  app.add_option("--out", options.files.out,
+                 "folder for proof.json and public.json; for bls12381 also proof.bin");
   app.add_option("--threads", options.threads, "threads to compute with")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--insecure", options.insecure, "accept a key without a phase-2 contribution");
@@ -62,14 +64,19 @@ Result<void> prepare_folder(const std::string& folder) {
 
 // Writes nothing unless all is proved.
 Result<void> write_proofs(OneShotProver& prover, const ProveOptions& options) {
+  std::vector<std::shared_ptr<const ProofTexts>> proofs;
   for (std::uint32_t i = 0; i < options.files.wtns.size(); ++i) {
     const auto texts = prover.proof(i);
     const ProofFiles files = proof_files(options.files, i);
     auto written = write_file_atomically(files.proof, texts->proof);
     if (written) written = write_file_atomically(files.inputs, texts->inputs);
     if (!written) return written;
+    proofs.push_back(texts);
   }
-  return {};
+  const auto compressed = compressed_result(proofs);
+  const bool has_place = !options.files.out.empty();
+  if (!compressed || !has_place) return {};
+  return write_file_atomically(compressed_file(options.files), *compressed);
 }
 
 OneShotRequest request_for(const ProveOptions& options, Journal* journal) {
@@ -134,7 +141,7 @@ int run(int argc, const char* const* argv) {
   // The progress says enough; the log is for who asks.
   std::optional<LogJournal> journal;
   if (app.count("--log-level") > 0) {
-    journal.emplace(options.general.log_level, options.general.log_format);
+    journal.emplace(options.general.log_level, options.general.log_format, 0);
   }
   const auto failure = prove_and_write(app, options, journal ? &*journal : nullptr);
   return failure ? report_failure(app, failure->text, failure->exit_code) : kExitDone;

@@ -68,7 +68,8 @@ class JobWait {
     }
   }
 
-  // Proof and public inputs of every partition, in snarkjs' own format.
+  // Proof and public inputs of every partition, in snarkjs' own format; for BLS12-381 also all
+  // proofs in one file, compressed.
   Result<void> write_proofs(const JobDocument& job, const std::filesystem::path& directory) {
     std::error_code problem;
     std::filesystem::create_directories(directory, problem);
@@ -77,7 +78,11 @@ class JobWait {
     }
     for (std::uint32_t number = 0; number < job.partitions; ++number) {
       const std::string suffix = job.partitions == 1 ? "" : "." + std::to_string(number);
-      if (const auto one = write_proof(number, directory, suffix); !one) return one.error();
+      const auto curve = write_proof(number, directory, suffix);
+      if (!curve) return curve.error();
+      if (number == 0 && *curve == "bls12381") {
+        if (const auto all = write_compressed(directory / "proof.bin"); !all) return all.error();
+      }
     }
     return {};
   }
@@ -99,8 +104,16 @@ class JobWait {
     return EngineClient(*socket).send(request);
   }
 
-  Result<void> write_proof(std::uint32_t number, const std::filesystem::path& directory,
-                           const std::string& suffix) {
+  Result<void> write_compressed(const std::filesystem::path& file) {
+    const Result<EngineReply> reply = ask(path_ + "/proof?format=compressed", 0);
+    if (!reply) return reply.error();
+    if (!reply->is_success()) return refusal_of(*reply);
+    return write_file_atomically(file, reply->body);
+  }
+
+  // The proof's curve, as snarkjs spells it.
+  Result<std::string> write_proof(std::uint32_t number, const std::filesystem::path& directory,
+                                  const std::string& suffix) {
     const Result<EngineReply> reply = ask(path_ + "/proof?partition=" + std::to_string(number), 0);
     if (!reply) return reply.error();
     if (!reply->is_success()) return refusal_of(*reply);
@@ -113,7 +126,11 @@ class JobWait {
       const auto written = write_file_atomically(file, boost::json::serialize(*part) + "\n");
       if (!written) return written.error();
     }
-    return {};
+    const boost::json::value& proof = document.get_object().at("proof");
+    const boost::json::value* curve =
+        proof.is_object() ? proof.get_object().if_contains("curve") : nullptr;
+    return curve != nullptr && curve->is_string() ? std::string(curve->get_string())
+                                                  : std::string();
   }
 
   const CommandContext& context_;
@@ -170,7 +187,8 @@ Command wait_command() {
           "unknown",
           [flags](FlagSet& set) {
             FlagSet::require(set.text("ID", flags->job, "The job, as submit printed it"));
-            set.text("--out", flags->out, "Directory for proof.json and public.json");
+            set.text("--out", flags->out,
+                     "Directory for proof.json and public.json, for bls12381 also proof.bin");
             set.duration("--timeout", flags->timeout_ns, "Wait no longer than this");
             set.toggle("--progress", flags->progress,
                        "Show the partitions moving, on standard error");

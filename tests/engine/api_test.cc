@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "engine/groth16.h"
+#include "engine/proof_compressed.h"
 #include "engine/proof_json.h"
 #include "engine/text_file.h"
 #include "shm/segment_reader.h"
@@ -42,6 +43,38 @@ TEST_CASE("a form of witnesses becomes a job whose proofs can be fetched") {
   CHECK(json::parse(all.body).as_array().size() == 3);
   CHECK(api.client().get("/v1/jobs/" + id + "/proof?partition=3").status == 404);
   api.await_empty_spool();
+}
+
+TEST_CASE("proofs of BLS12-381 can be fetched in 192 bytes each, those of BN254 cannot") {
+  ApiFixture api;
+  const auto witness_of = [](unsigned number) {
+    return read_text_file(
+               circuit_folder("bls12381", "demo") / ("witness." + std::to_string(number) + ".wtns"),
+               kMaxJsonBytes)
+        .value();
+  };
+  const auto submit = [&](const std::string& circuit, const std::vector<std::string>& witnesses) {
+    const ApiAnswer accepted = api.client().post_form("/v1/jobs?circuit=" + circuit, witnesses);
+    REQUIRE(accepted.status == 202);
+    const std::string id = text_of(json::parse(accepted.body).as_object(), "job");
+    REQUIRE(text_of(api.final_job(id), "state") == "done");
+    return "/v1/jobs/" + id + "/proof";
+  };
+  const std::string proofs = submit("bls", {witness_of(0), witness_of(1)});
+  const ApiAnswer all = api.client().get(proofs + "?format=compressed");
+  REQUIRE(all.status == 200);
+  CHECK(all.header("Content-Type") == "application/octet-stream");
+  REQUIRE(all.body.size() == 2 * 192);
+  CHECK(api.client().get(proofs + "?format=compressed&partition=1").body == all.body.substr(192));
+  const auto json_proof = json::parse(api.client().get(proofs + "?partition=0").body).as_object();
+  const auto points = parse_proof(json::serialize(json_proof.at("proof"))).value();
+  const auto bytes = compress(std::get<ProofPoints<kernels::Bls12_381>>(points));
+  CHECK(all.body.substr(0, 192) ==
+        std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  const ApiAnswer refused = api.client().get(submit("demo", {witness(0)}) + "?format=compressed");
+  CHECK(refused.status == 422);
+  CHECK_THAT(refused.body, Contains("bn128"));
+  CHECK(api.client().get(proofs + "?format=zip").status == 400);
 }
 
 TEST_CASE("a raw witness is proved while the client waits") {

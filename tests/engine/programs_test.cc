@@ -86,6 +86,12 @@ TEST_CASE("one witness gives proof.json and public.json, which verify") {
         programs.run("vitrine-verify " + (folder / "verification_key.json").string() + " " +
                      inputs + " " + proof);
     CHECK(positional.exit_code == 0);
+    const std::filesystem::path compressed = programs.file("o/proof.bin");
+    if (std::string_view(curve) == "bls12381") {
+      CHECK(std::filesystem::file_size(compressed) == 192);
+    } else {
+      CHECK_FALSE(std::filesystem::exists(compressed));
+    }
   }
 }
 

@@ -41,7 +41,8 @@ class RunningEngine {
     setenv("XDG_STATE_HOME", folder.c_str(), 1);
     execl(VITRINE_BIN "/vitrined", "vitrined", "--instance", "tools-test", "--segment",
           segment().c_str(), "--spool-directory", (folder + "/spool").c_str(), "--circuit",
-          ("demo=" + kData + "circuit.zkey").c_str(), nullptr);
+          ("demo=" + kData + "circuit.zkey").c_str(), "--circuit",
+          "bls=" VITRINE_TEST_DATA "/bls12381/demo/circuit.zkey", nullptr);
     _exit(127);
   }
 
@@ -137,6 +138,20 @@ TEST_CASE("one partition writes proof.json and public.json", "[engine]") {
   CHECK(engine.vitrine({"wait", engine.submit(1), "--out", out}).exit_code == 0);
   CHECK(std::filesystem::exists(out / "proof.json"));
   CHECK(std::filesystem::exists(out / "public.json"));
+  CHECK_FALSE(std::filesystem::exists(out / "proof.bin"));
+}
+
+TEST_CASE("proofs of BLS12-381 are also written in one file, compressed", "[engine]") {
+  const RunningEngine engine;
+  const std::filesystem::path out = engine.folder() / "out";
+  const std::string witness = VITRINE_TEST_DATA "/bls12381/demo/witness.0.wtns";
+  const ProgramRun submitted =
+      engine.vitrine({"submit", "--circuit", "bls", "--wtns", witness, "--wtns", witness});
+  REQUIRE(submitted.exit_code == 0);
+  const std::string id = submitted.output.substr(0, submitted.output.find('\n'));
+  CHECK(engine.vitrine({"wait", id, "--out", out}).exit_code == 0);
+  CHECK(std::filesystem::exists(out / "proof.1.json"));
+  CHECK(std::filesystem::file_size(out / "proof.bin") == 2 * 192);
 }
 
 TEST_CASE("work may be given right after the engine's start, also after another died", "[engine]") {
