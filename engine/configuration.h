@@ -63,6 +63,7 @@ struct Configuration {
 
   std::string log_level = "info";
   std::string log_format = "text";
+  std::uint32_t log_limit = 200;  // lines of one phrase in a second; zero: no limit
 
   std::vector<CircuitConfiguration> circuits;
 };

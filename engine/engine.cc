@@ -428,6 +428,21 @@ void Engine::close(int exit_code) {
 
 void Engine::close_unfinished(int exit_code) { show_closed(*parts_->state, exit_code); }
 
+std::optional<JobCounts> Engine::job_counts() {
+  return parts_->state->try_look([](EngineModel& model) {
+    JobCounts counts{.waiting = model.waiting_jobs(), .is_paused = model.paused};
+    for (const auto& tally : model.tallies) {
+      const auto in = [&](shm::JobState state) { return tally->jobs[std::size_t(state)]; };
+      counts.running += in(shm::JobState::kRunning) + in(shm::JobState::kAssembling);
+      counts.done += in(shm::JobState::kDone);
+      counts.failed += in(shm::JobState::kFailed);
+    }
+    return counts;
+  });
+}
+
+std::uint64_t Engine::beats() const { return parts_->heartbeat->beats(); }
+
 void Engine::note_signal(int signal) { parts_->state->writer().note_signal(signal); }
 
 bool Engine::is_shared() const { return parts_->state->writer().is_shared(); }

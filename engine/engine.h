@@ -49,6 +49,11 @@ struct JobStatus {
   [[nodiscard]] bool is_final() const { return shm::is_final(record.state); }
 };
 
+struct JobCounts {
+  std::uint64_t waiting = 0, running = 0, done = 0, failed = 0;
+  bool is_paused = false;
+};
+
 struct DeviceStatus {
   shm::DeviceRecord record;
   std::uint32_t number = 0;
@@ -117,6 +122,11 @@ class Engine {
   // The same when drain() answered false: the threads go on until the process ends, which must be
   // at once.
   void close_unfinished(int exit_code);
+
+  // Nothing while the state is in somebody's hands.
+  [[nodiscard]] std::optional<JobCounts> job_counts();
+  // How often the heart has beaten.
+  [[nodiscard]] std::uint64_t beats() const;
 
   // Shows a signal that the process has taken.
   void note_signal(int signal);

@@ -6,7 +6,11 @@
 #include <unistd.h>
 
 #include <boost/json.hpp>
+#include <limits>
+#include <mutex>
+#include <vector>
 
+#include "engine/line_limit.h"
 #include "engine/short_text.h"
 #include "shm/clock.h"
 #include "shm/line_output.h"
@@ -113,24 +117,54 @@ class StandardError : public spdlog::sinks::base_sink<std::mutex> {
 }  // namespace
 
 struct LogJournal::Logger {
+  Logger(bool json, std::uint32_t lines_a_second)
+      : lines("vitrined", std::make_shared<StandardError>(json)),
+        is_json(json),
+        limit(lines_a_second) {}
+
+  void write(const JournalEntry& entry) {
+    lines.log(level_of(entry.level), "{}", line_of(entry, is_json));
+  }
+
   spdlog::logger lines;
   bool is_json;
+  std::mutex mutex;  // of the limit
+  LineLimit limit;
 };
 
-LogJournal::LogJournal(const std::string& level, const std::string& format)
-    : logger_(std::make_unique<Logger>(Logger{
-          {"vitrined", std::make_shared<StandardError>(format == "json")}, format == "json"})) {
+LogJournal::LogJournal(const std::string& level, const std::string& format, std::uint32_t limit)
+    : logger_(std::make_unique<Logger>(format == "json", limit)) {
   logger_->lines.set_level(spdlog::level::from_str(level));
   logger_->lines.set_pattern(logger_->is_json ? "%v" : "%Y-%m-%dT%H:%M:%S.%eZ %l %v",
                              spdlog::pattern_time_type::utc);
 }
 
-LogJournal::~LogJournal() = default;
+LogJournal::~LogJournal() { tell_left_out_by(std::numeric_limits<std::uint64_t>::max()); }
 
 void LogJournal::write(const JournalEntry& entry) {
-  const auto level = level_of(entry.level);
-  if (!logger_->lines.should_log(level)) return;
-  logger_->lines.log(level, "{}", line_of(entry, logger_->is_json));
+  if (!logger_->lines.should_log(level_of(entry.level))) return;
+  {
+    const std::lock_guard lock(logger_->mutex);
+    if (!logger_->limit.admits(entry.what, shm::monotonic_ns())) return;
+  }
+  logger_->write(entry);
+}
+
+void LogJournal::tell_left_out() { tell_left_out_by(shm::monotonic_ns()); }
+
+void LogJournal::tell_left_out_by(std::uint64_t now_ns) {
+  std::vector<LineLimit::LeftOut> left_out;
+  {
+    const std::lock_guard lock(logger_->mutex);
+    left_out = logger_->limit.take_left_out(now_ns);
+  }
+  for (const LineLimit::LeftOut& phrase : left_out) {
+    JournalEntry entry;
+    entry.level = JournalLevel::kWarn;
+    entry.what = "log lines left out";
+    entry.detail = std::to_string(phrase.lines) + " more of '" + std::string(phrase.phrase) + "'";
+    logger_->write(entry);
+  }
 }
 
 }  // namespace vitrine::engine

@@ -284,6 +284,8 @@ constexpr Setting kSettings[] = {
     {"log_level", "WORD", "trace, debug, info, warn, error or off",
      read_log_level, show_text<&Configuration::log_level>},
     {"log_format", "WORD", "text or json", read_log_format, show_text<&Configuration::log_format>},
+    {"log_limit", "N", "lines of one phrase in a second, the rest is counted; 0: no limit",
+     set_number<&Configuration::log_limit, 0, 1'000'000>, show_number<&Configuration::log_limit>},
 };
 // clang-format on
 

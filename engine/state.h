@@ -99,6 +99,13 @@ class EngineState {
     const std::lock_guard lock(mutex_);
     return look(*model_);
   }
+  // The same when nobody holds the mutex now; nothing otherwise.
+  template <class Look>
+  auto try_look(Look&& look) -> std::optional<std::invoke_result_t<Look&, EngineModel&>> {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return std::nullopt;
+    return look(*model_);
+  }
   // False when `ready` did not hold by `deadline`.
   template <class Ready>
   bool wait_until(std::chrono::steady_clock::time_point deadline, Ready&& ready) {

@@ -23,7 +23,7 @@
 #include "engine/program_output.h"
 #include "engine/quantities.h"
 #include "engine/runtime_folder.h"
-#include "engine/service_notification.h"
+#include "engine/service_reports.h"
 #include "engine/simulation.h"
 #include "engine/state_folder.h"
 #include "engine/vitrined_options.h"
@@ -66,7 +66,7 @@ class Daemon {
       : app_(app),
         loaded_(loaded),
         configuration_(loaded.configuration),
-        journal_(configuration_.log_level, configuration_.log_format) {}
+        journal_(configuration_.log_level, configuration_.log_format, configuration_.log_limit) {}
 
   int run(const EndSignals& signals) {
     if (const auto failure = take_places()) return report(*failure);
@@ -87,10 +87,11 @@ class Daemon {
     engine_->declare_ready();
     tell_where();
     tell_no_circuit();
-    notify_service("READY=1\nSTATUS=ready");
+    reports_.ready();
     std::optional<int> signal;
     while (!signal && !drain_requested_) {
       signal = signals.arrive_within(std::chrono::milliseconds(100));
+      tell_now_and_then();
     }
     if (signal) engine_->note_signal(*signal);
     return drain(signals);
@@ -175,16 +176,20 @@ class Daemon {
     journal_.write(entry);
   }
 
+  void tell_now_and_then() {
+    reports_.renew(*engine_, ServiceReports::Clock::now());
+    journal_.tell_left_out();
+  }
+
   int drain(const EndSignals& signals) {
-    const std::uint64_t patience_us = configuration_.drain_timeout_ns / 1000;
-    notify_service("STOPPING=1\nSTATUS=draining\nEXTEND_TIMEOUT_USEC=" +
-                   std::to_string(patience_us + 15'000'000));
+    reports_.stopping(configuration_.drain_timeout_ns / 1000 + 15'000'000);
     const auto deadline = std::chrono::steady_clock::now() +
                           std::chrono::nanoseconds(configuration_.drain_timeout_ns);
     std::future<bool> drained =
         std::async(std::launch::async, [&] { return engine_->drain(deadline); });
     while (drained.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
       if (signals.arrive_within(std::chrono::milliseconds(20))) engine_->hurry();
+      tell_now_and_then();
     }
     if (!drained.get()) {
       engine_->close_unfinished(kExitDone);
@@ -199,6 +204,7 @@ class Daemon {
   const LoadedConfiguration& loaded_;
   const Configuration& configuration_;
   LogJournal journal_;
+  ServiceReports reports_;
   std::optional<shm::OwnerLock> instance_lock_;
   std::optional<ApiSocket> socket_;  // until the server has it
   std::unique_ptr<Spool> spool_;     // outlives the witnesses that the engine holds
