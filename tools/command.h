@@ -62,6 +62,7 @@ Command gc_command();
 Command record_command();
 Command replay_command();
 Command trace_command();
+Command load_command();
 Command diff_command();
 Command submit_command();
 Command wait_command();

@@ -141,6 +141,44 @@ TEST_CASE("one partition writes proof.json and public.json", "[engine]") {
   CHECK_FALSE(std::filesystem::exists(out / "proof.bin"));
 }
 
+TEST_CASE("the jobs of a recording can be simulated", "[engine]") {
+  const RunningEngine engine;
+  const std::string recording = engine.folder() / "run.rec";
+  const pid_t recorder = fork();
+  if (recorder == 0) {
+    execl(VITRINE_BIN "/vitrine", "vitrine", "record", "--segment", engine.segment().c_str(),
+          "--out", recording.c_str(), "--interval", "10ms", nullptr);
+    _exit(127);
+  }
+  const auto is_recording = [&] {
+    std::error_code absent;
+    return std::filesystem::file_size(recording, absent) > 4096 && !absent;
+  };
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!is_recording() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  for (int i = 1; i <= 3; ++i) {
+    CHECK(engine.vitrine({"wait", engine.submit(i)}).exit_code == 0);
+  }
+  ::kill(recorder, SIGTERM);
+  waitpid(recorder, nullptr, 0);
+  const ProgramRun load = run_vitrine({"load", "--file", recording});
+  INFO(load.output << load.error);
+  REQUIRE(load.exit_code == 0);
+  CHECK_THAT(load.output, Catch::Contains("{\"circuit\":\"demo\",\"key_bytes\":") &&
+                              Catch::Contains("\"partitions\":2,\"priority\":\"normal\"}"));
+  CHECK_THAT(load.error, Catch::Contains("circuit bls: no partition was seen"));
+  const std::string file = engine.folder() / "load.jsonl";
+  std::ofstream(file) << load.output;
+  const ProgramRun simulated = run_program({VITRINE_BIN "/vitrined", "--simulate", file, "--json"});
+  INFO(simulated.output << simulated.error);
+  REQUIRE(simulated.exit_code == 0);
+  CHECK_THAT(simulated.output, Catch::Contains("\"done\":3"));
+  CHECK(run_vitrine({"load", "--file", "/nowhere"}).exit_code == 3);
+  CHECK(run_vitrine({"load", "--file", kData + "circuit.zkey"}).exit_code == 5);
+}
+
 TEST_CASE("proofs of BLS12-381 are also written in one file, compressed", "[engine]") {
   const RunningEngine engine;
   const std::filesystem::path out = engine.folder() / "out";
