@@ -370,27 +370,6 @@ TEST_CASE("an engine whose segment was truncated lives and publishes it again") 
   CHECK(shm::check_invariants(*attachment.last().snapshot, nullptr).empty());
 }
 
-TEST_CASE("the service manager is told when the engine is ready and when it stops") {
-  const Site site;
-  const std::string path = site.scratch / "notify";
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
-  const int manager = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  REQUIRE(::bind(manager, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
-  RunningDaemon daemon(site, {}, {"env", "NOTIFY_SOCKET=" + path});
-  const auto next = [manager] {
-    char text[512];
-    const ssize_t size = ::recv(manager, text, sizeof(text), 0);
-    return std::string(text, size > 0 ? static_cast<std::size_t>(size) : 0);
-  };
-  CHECK_THAT(next(), Contains("READY=1"));
-  daemon.signal(SIGTERM);
-  CHECK_THAT(next(), Contains("STOPPING=1") && Contains("EXTEND_TIMEOUT_USEC="));
-  CHECK(daemon.exit_code() == 0);
-  ::close(manager);
-}
-
 TEST_CASE("every log line is one JSON document when that is asked for") {
   const Site site;
   std::string job;

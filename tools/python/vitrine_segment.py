@@ -192,14 +192,21 @@ class Segment:
         return rows
 
     def _newest_event(self, commit):
+        """Sequence of the newest event of transactions up to the commit, 0 for none; None when it
+        was overwritten, unless by the one transaction that may be open."""
         place = self.places.get(EVENTS)
         if place is None or place.count == 0:
             return 0
-        sequence = self.word(place.offset)
-        oldest = sequence - min(sequence, place.count - 1)
+        head = self.word(place.offset)
+        newest_stamp = self.word(entry_offset(place, head)) if head else 0
+        if newest_stamp <= commit:
+            return head
+        sequence, oldest = head - 1, head - min(head, place.count - 1)
         while sequence > oldest and self.word(entry_offset(place, sequence)) > commit:
             sequence -= 1
-        return sequence
+        if sequence == oldest > 0 and newest_stamp > commit + 1:
+            return None
+        return sequence if self.word(place.offset) - sequence < place.count else None
 
     def no_schema(self, consequence):
         if SCHEMA in self.places:
@@ -215,9 +222,13 @@ class Segment:
             raise self.no_schema("only its header can be shown; --schema FILE says how to read it")
         taken_ns, taken_unix_ns = time.monotonic_ns(), time.time_ns()
         tables = [section for section in self.sections.values() if section.kind == "table"]
+        last_event = 0
         for _ in range(TRIES):
             commit, rows = self.word(self.hot + COMMIT), {}
-            last_event = self._newest_event(commit)
+            found = self._newest_event(commit)
+            if found is None:
+                continue
+            last_event = found
             for section in tables:
                 rows[section.id] = self._rows_at(section, commit)
                 if rows[section.id] is None:
