@@ -35,6 +35,7 @@ std::optional<Refusal> circuit_refusal(const EngineModel& model, const Circuit& 
 
 std::optional<Refusal> job_refusal(const EngineModel& model, const Circuit& circuit,
                                    const JobRequest& request) {
+  if (auto refusal = input_refusal(circuit, request.witnesses)) return refusal;
   if (auto refusal = circuit_refusal(model, circuit)) return refusal;
   if (!model.jobs.has_room(static_cast<std::uint32_t>(request.witnesses.size()))) {
     return Refusal{RefusalReason::kStatusCapacity, "status capacity: no rows are free for " +
@@ -175,6 +176,14 @@ shm::Instant since_boot(shm::Instant instant) {
   return static_cast<std::int64_t>(instant.ns) < 0 ? shm::Instant{1} : instant;
 }
 
+// The stages of a synthesis thread.
+void enter_cpu_stage(Change& change, Partition& partition, PartitionStage stage) {
+  leave_lines(change.model(), partition);
+  set_stage(partition, stage, change.model().stages, change.now());
+  partition.wait.end();
+  if (!partition.job->started.is_set()) partition.job->started = change.now();
+}
+
 // The rows of a new job and of its partitions.
 void show_received(Change& change, Job& job, std::vector<WitnessFile>& witnesses) {
   EngineModel& model = change.model();
@@ -214,7 +223,7 @@ Reception receive_job(Change& change, JobId id, JobRequest& request) {
   if (circuit == nullptr) return unknown_circuit(request.circuit);
   if (request.witnesses.empty() || request.witnesses.size() > kPartitionsMax) {
     return Refusal{RefusalReason::kBadRequest, "a job has 1 to " + std::to_string(kPartitionsMax) +
-                                                   " witnesses, not " +
+                                                   " witnesses or inputs, not " +
                                                    std::to_string(request.witnesses.size())};
   }
   if (auto known = known_request(model, request)) return *known;
@@ -336,12 +345,15 @@ void grant_partition(Change& change, Partition& partition, Reservation reserved)
   change.log(job, "job running");
 }
 
+void start_witnessing(Change& change, Partition& partition) {
+  enter_cpu_stage(change, partition, PartitionStage::kWitnessing);
+  change.publish().witnessing_started(partition);
+  change.log(partition, "witness generation started", {}, JournalLevel::kDebug);
+}
+
 void start_synthesis(Change& change, Partition& partition) {
-  leave_lines(change.model(), partition);
-  set_stage(partition, PartitionStage::kSynthesizing, change.model().stages, change.now());
-  partition.wait.end();
+  enter_cpu_stage(change, partition, PartitionStage::kSynthesizing);
   partition.synth_start = change.now();
-  if (!partition.job->started.is_set()) partition.job->started = change.now();
   change.publish().synthesis_started(partition);
   change.log(partition, "synthesis started", {}, JournalLevel::kDebug);
 }
