@@ -176,12 +176,15 @@ shm::Instant since_boot(shm::Instant instant) {
   return static_cast<std::int64_t>(instant.ns) < 0 ? shm::Instant{1} : instant;
 }
 
-// The stages of a synthesis thread.
+// The stages of a synthesis thread; to readers of times and events they are one.
 void enter_cpu_stage(Change& change, Partition& partition, PartitionStage stage) {
   leave_lines(change.model(), partition);
   set_stage(partition, stage, change.model().stages, change.now());
   partition.wait.end();
   if (!partition.job->started.is_set()) partition.job->started = change.now();
+  if (partition.synth_start.is_set()) return change.publish().stage_changed(partition);
+  partition.synth_start = change.now();
+  change.publish().synthesis_started(partition);
 }
 
 // The rows of a new job and of its partitions.
@@ -347,14 +350,11 @@ void grant_partition(Change& change, Partition& partition, Reservation reserved)
 
 void start_witnessing(Change& change, Partition& partition) {
   enter_cpu_stage(change, partition, PartitionStage::kWitnessing);
-  change.publish().witnessing_started(partition);
   change.log(partition, "witness generation started", {}, JournalLevel::kDebug);
 }
 
 void start_synthesis(Change& change, Partition& partition) {
   enter_cpu_stage(change, partition, PartitionStage::kSynthesizing);
-  partition.synth_start = change.now();
-  change.publish().synthesis_started(partition);
   change.log(partition, "synthesis started", {}, JournalLevel::kDebug);
 }
 
@@ -410,7 +410,8 @@ void end_kernels(Change& change, Partition& partition) {
 
 Job* finish_partition(Change& change, Partition& partition, PartitionEnd end) {
   Job& job = *partition.job;
-  if (partition.stage == PartitionStage::kSynthesizing) {
+  if (partition.stage == PartitionStage::kWitnessing ||
+      partition.stage == PartitionStage::kSynthesizing) {
     partition.synth_end = change.now();
     change.publish().synthesis_ended(partition);
   }

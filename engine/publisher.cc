@@ -129,7 +129,7 @@ void Publisher::partition_granted(const Partition& partition) noexcept {
   publish(*partition.job->circuit);
 }
 
-void Publisher::witnessing_started(const Partition& partition) noexcept {
+void Publisher::stage_changed(const Partition& partition) noexcept {
   publish(partition);
   publish(*partition.job);
 }

@@ -79,6 +79,7 @@ TEST_CASE("a partition whose witness is being made is shown as witnessing, under
   CHECK(job_row(now, id).partitions_pending == 1);
   CHECK(now.engine().synthesis_active == 1);
   CHECK(now.rows<shm::LimiterRecord>()[0].used == 1);
+  CHECK(now.rows<shm::PartitionRecord>()[0].synth_start.is_set());
   bool is_step_shown = false;
   for (const auto& thread : now.rows<shm::ThreadRecord>()) {
     if (thread.step.view() != "witnessing") continue;
