@@ -258,7 +258,7 @@ class Loader {
     const auto broken = words ? check_witness_command(*words)
                               : std::optional<std::string>("expected an array of texts");
     if (broken) return usage_error(place_of(file, node), kWitnessCommand + (": " + *broken));
-    words->front() = program_word(words->front(), file.parent_path());
+    if (!words->empty()) words->front() = program_word(words->front(), file.parent_path());
     circuit.witness_command = std::move(*words);
     loaded_.origins[circuit_setting(circuit.id, kWitnessCommand)] = place_of(file, node);
     return {};

@@ -43,8 +43,9 @@ std::optional<std::string> check_witness_command(std::span<const std::string> wo
     bytes += word.size() + 1;
     if (word.find('\0') != std::string::npos) return "a word holds a zero byte";
   }
-  if (words.empty() || words.size() > kCommandWordsMax || bytes > kCommandBytesMax) {
-    return "expected 1 to " + std::to_string(kCommandWordsMax) + " words of " +
+  if (words.empty()) return std::nullopt;
+  if (words.size() > kCommandWordsMax || bytes > kCommandBytesMax) {
+    return "expected " + std::to_string(kCommandWordsMax) + " words of " +
            std::to_string(kCommandBytesMax) + " bytes at most together";
   }
   if (words[0].empty() || words[0].find('{') != std::string::npos) {

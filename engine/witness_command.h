@@ -15,7 +15,7 @@
 
 namespace vitrine::engine {
 
-// The rule that the words break; nothing when they can be run.
+// The rule that the words break; nothing when they can be run, or there are none.
 [[nodiscard]] std::optional<std::string> check_witness_command(std::span<const std::string> words);
 
 // As a configuration file writes it: ["node", "..."]; no words are [].

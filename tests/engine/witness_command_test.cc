@@ -67,6 +67,7 @@ TEST_CASE("a circuit has no witness command unless it is told, and ten minutes f
   REQUIRE(loaded.has_value());
   CHECK(loaded->configuration.circuits[0].witness_command.empty());
   CHECK(loaded->configuration.circuits[0].witness_timeout_ns == 600'000'000'000);
+  CHECK(CircuitFile("witness_command = []").error().empty());
 }
 
 TEST_CASE("a program that is named with a folder begins at the file that names it") {
@@ -78,7 +79,6 @@ TEST_CASE("a witness command that could never work is refused with its place and
   const std::pair<const char*, const char*> cases[] = {
       {"witness_command = \"node\"", "expected an array of texts"},
       {"witness_command = [\"node\", 7]", "expected an array of texts"},
-      {"witness_command = []", "expected 1 to 64 words"},
       {"witness_command = [\"node\", \"{witness}\"]", "no word holds {input}"},
       {"witness_command = [\"node\", \"{input}\"]", "no word holds {witness}"},
       {"witness_command = [\"{input}\", \"{witness}\"]", "the first word must name a program"},

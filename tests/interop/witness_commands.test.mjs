@@ -12,9 +12,7 @@ import { withScratchFolder } from './programs.mjs';
 import { bothAccept, readStatement, verdicts } from './verdicts.mjs';
 
 const require = createRequire(import.meta.url);
-const snarkjsProgram = path.join(
-  path.dirname(require.resolve('snarkjs/package.json')), 'build', 'cli.cjs',
-);
+const snarkjsProgram = path.join(path.dirname(require.resolve('snarkjs')), 'cli.cjs');
 const demo = circuits.find(({ name }) => name === 'demo');
 
 function hasProgram(...command) {
