@@ -64,7 +64,7 @@ class RunningCommand {
     int status = 0;
     while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
     }
-    await_group();
+    reap_group();
     process_ = -1;
     const bool is_struck = WIFSIGNALED(status);
     end.kind = is_struck ? CommandEnd::Kind::kStruck : CommandEnd::Kind::kExited;
@@ -103,14 +103,10 @@ class RunningCommand {
     }
   }
 
-  // Those that were killed with it are gone, so that nobody writes any more where it wrote. As the
-  // first process of a container we are their parent too.
-  void await_group() const {
+  // As the first process of a container we are now the parent of those that were killed with it.
+  void reap_group() const {
     const auto deadline = Clock::now() + kGroupPatience;
-    while (Clock::now() < deadline) {
-      while (::waitpid(-process_, nullptr, WNOHANG) > 0) {
-      }
-      if (::kill(-process_, 0) != 0 && errno == ESRCH) return;
+    while (::waitpid(-process_, nullptr, WNOHANG) >= 0 && Clock::now() < deadline) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }

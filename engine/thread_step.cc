@@ -44,7 +44,8 @@ void take_limited_step(Change& change, ThreadRow row, std::string_view step,
   const std::uint64_t general_ns = change.model().facts.step_limit_ns;
   change.model().threads[row].limit_ns =
       general_ns == 0 ? 0 : std::max(general_ns, work.own_limit_ns + kToEndItNs);
-  begin(change, row, step, work.in_hand);
+  show(change, row, step, work.in_hand);
+  tell_handler(work.in_hand);
 }
 
 void wait_for_work(Change& change, ThreadRow row) {

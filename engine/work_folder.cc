@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "engine/quantities.h"
 #include "shm/file_descriptor.h"
@@ -16,6 +18,7 @@
 namespace vitrine::engine {
 namespace {
 
+constexpr int kRemovalsTried = 100;
 constexpr std::uint64_t kCopiedAtOnce = std::uint64_t{1} << 30;
 
 Error no_place() {
@@ -43,9 +46,14 @@ Result<std::unique_ptr<WorkFolder>> WorkFolder::make(const std::filesystem::path
   return std::make_unique<WorkFolder>(path);
 }
 
+// A process that was just killed may still make a file.
 WorkFolder::~WorkFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  std::error_code problem;
+  for (int tries = 0; tries < kRemovalsTried; ++tries) {
+    std::filesystem::remove_all(path_, problem);
+    if (!problem) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 Result<std::filesystem::path> WorkFolder::copy_in(const std::filesystem::path& from,
