@@ -71,6 +71,7 @@ ApiResponse refusal_response(const Refusal& refusal) {
     case RefusalReason::kBadRequest:
       return problem(400, refusal.text);
     case RefusalReason::kBadCircuit:
+    case RefusalReason::kNoWitnessCommand:
     case RefusalReason::kImpossible:
       return problem(422, refusal.text);
     case RefusalReason::kQueueFull:
@@ -90,7 +91,8 @@ ApiResponse refusal_response(const Refusal& refusal) {
 }
 
 // A file the client named: inside one of the folders that the configuration lists, links resolved.
-Result<WitnessFile> server_file(const std::string& text, const Configuration& configuration) {
+Result<WitnessFile> server_file(const std::string& text, WitnessKind kind,
+                                const Configuration& configuration) {
   std::error_code problem;
   const std::filesystem::path path = std::filesystem::canonical(text, problem);
   const bool is_absolute = std::filesystem::path(text).is_absolute();
@@ -101,9 +103,12 @@ Result<WitnessFile> server_file(const std::string& text, const Configuration& co
         std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
     if (problem || ignored || !is_absolute || end != folder.end()) continue;
     if (!std::filesystem::is_regular_file(path, ignored)) break;
-    return WitnessFile{path, nullptr};
+    WitnessFile file{path, nullptr};
+    file.kind = kind;
+    return file;
   }
-  return bad_input("witness '" + text + "' is not a file inside witness_directories");
+  return bad_input((kind == WitnessKind::kInput ? "input '" : "witness '") + text +
+                   "' is not a file inside witness_directories");
 }
 
 Result<std::vector<WitnessFile>> named_witnesses(const std::string& body,
@@ -115,19 +120,23 @@ Result<std::vector<WitnessFile>> named_witnesses(const std::string& body,
   const json::object* object = document.if_object();
   if (wrong || object == nullptr) return bad_input("the body is not a JSON object");
   for (const auto& member : *object) {
-    if (member.key() != "witnesses") {
+    if (member.key() != "witnesses" && member.key() != "inputs") {
       return bad_input("unknown member '" + std::string(member.key()) + "'");
     }
   }
-  const json::value* paths = object->if_contains("witnesses");
+  if (object->size() > 1) return bad_input("a job has witnesses or inputs, not both");
+  const json::value* inputs = object->if_contains("inputs");
+  const json::value* paths = inputs != nullptr ? inputs : object->if_contains("witnesses");
+  const WitnessKind kind = inputs != nullptr ? WitnessKind::kInput : WitnessKind::kWitness;
   if (paths == nullptr || !paths->is_array() || paths->get_array().size() > kPartitionsMax) {
-    return bad_input("expected {\"witnesses\": [PATH, ...]} with 1 to " +
-                     std::to_string(kPartitionsMax) + " paths");
+    return bad_input(
+        "expected {\"witnesses\": [PATH, ...]} or {\"inputs\": [PATH, ...]} with 1 to " +
+        std::to_string(kPartitionsMax) + " paths");
   }
   std::vector<WitnessFile> witnesses;
   for (const json::value& path : paths->get_array()) {
     if (!path.is_string()) return bad_input("a path is not a text");
-    auto file = server_file(std::string(path.get_string()), configuration);
+    auto file = server_file(std::string(path.get_string()), kind, configuration);
     if (!file) return file.error();
     witnesses.push_back(std::move(*file));
   }

@@ -67,7 +67,14 @@ bool ApiUpload::take(const char* bytes, std::size_t size) {
 }
 
 bool ApiUpload::part_begins(const PartHead& head) {
-  if (head.name != "witness") return fail(400, "each part of the form must be named witness");
+  if (head.name != "witness" && head.name != "input") {
+    return fail(400, "each part of the form must be named witness, or each input");
+  }
+  const WitnessKind kind = head.name == "input" ? WitnessKind::kInput : WitnessKind::kWitness;
+  if (!witnesses_.empty() && witnesses_.front().kind != kind) {
+    return fail(400, "a job has witnesses or inputs, not both");
+  }
+  open_kind_ = kind;
   return begin_witness(head.file_name);
 }
 
@@ -80,10 +87,10 @@ bool ApiUpload::part_ends() {
 
 bool ApiUpload::begin_witness(std::string_view file_name) {
   if (witnesses_.size() == kPartitionsMax) {
-    return fail(400, "more than " + std::to_string(kPartitionsMax) + " witnesses");
+    return fail(400, "more than " + std::to_string(kPartitionsMax) + " partitions");
   }
   open_name_ = shm::printable_end(file_name, kNameBytesMax);
-  auto created = spool_.create();
+  auto created = spool_.create(open_kind_);
   if (!created) return fail(507, open_label() + ": " + created.error().text);
   open_witness_ = std::move(*created);
   return true;
@@ -97,6 +104,7 @@ bool ApiUpload::append(std::span<const char> bytes) {
 void ApiUpload::close_witness() {
   WitnessFile& finished = witnesses_.emplace_back(SpoolFile::finish(std::move(open_witness_)));
   finished.name = std::move(open_name_);
+  finished.kind = open_kind_;
 }
 
 bool ApiUpload::fail_form() {

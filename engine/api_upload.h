@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ApiUpload: takes in the body of one request, piece by piece.
 //
-// Layout: multipart/form-data with one part per witness, application/octet-stream for one witness,
-// application/json for names of files on the server.
-// Threads: one at a time.
-// Why: a witness goes to the spool as it arrives; only JSON is kept in memory, and it is bounded.
+// Layout: multipart/form-data with one part per witness or per input, application/octet-stream for
+// one witness, application/json for names of files on the server. Threads: one at a time. Why: a
+// witness goes to the spool as it arrives; only JSON is kept in memory, and it is bounded.
 #pragma once
 
 #include <microhttpd.h>
@@ -47,7 +46,7 @@ class ApiUpload : private MultipartReader::Listener {
   void close_witness();
   // What the client calls the witness that is coming in.
   [[nodiscard]] std::string open_label() const {
-    return witness_label(witnesses_.size(), open_name_);
+    return witness_label(open_kind_, witnesses_.size(), open_name_);
   }
   bool fail(unsigned status, const std::string& detail);
   bool fail_form();
@@ -59,6 +58,7 @@ class ApiUpload : private MultipartReader::Listener {
   std::optional<MultipartReader> form_;
   std::unique_ptr<SpoolFile> open_witness_;
   std::string open_name_;  // the client's, harmless
+  WitnessKind open_kind_ = WitnessKind::kWitness;
   std::vector<WitnessFile> witnesses_;
   std::string json_;
   std::optional<ApiResponse> failure_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/circuit_fault.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -74,6 +75,15 @@ std::optional<Refusal> lasting_refusal(const EngineModel& model, const Circuit& 
   }
   return Refusal{RefusalReason::kImpossible, "circuit " + circuit.configuration.id + " " +
                                                  need_text(circuit, budget_bytes, kept_bytes)};
+}
+
+std::optional<Refusal> input_refusal(const Circuit& circuit, std::span<const WitnessFile> files) {
+  const bool has_input = std::ranges::any_of(
+      files, [](const WitnessFile& file) { return file.kind == WitnessKind::kInput; });
+  if (!has_input || !circuit.configuration.witness_command.empty()) return std::nullopt;
+  return Refusal{RefusalReason::kNoWitnessCommand,
+                 "circuit " + circuit.configuration.id +
+                     " has no witness_command, so it takes witnesses, not inputs"};
 }
 
 void judge_circuit(Change& change, Circuit& circuit) {

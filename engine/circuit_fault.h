@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "engine/job_request.h"
 #include "engine/state.h"
@@ -15,6 +16,10 @@ namespace vitrine::engine {
 // read at the start, or it needs more than the budget, or than any device has that takes work.
 [[nodiscard]] std::optional<Refusal> lasting_refusal(const EngineModel& model,
                                                      const Circuit& circuit);
+
+// Why the circuit cannot take the files: inputs, from which it has nothing to make witnesses with.
+[[nodiscard]] std::optional<Refusal> input_refusal(const Circuit& circuit,
+                                                   std::span<const WitnessFile> files);
 
 // Degrades the engine while the circuit cannot be proved, and takes that back when a load went
 // well. After the start and after each load.

@@ -21,6 +21,9 @@ struct CircuitConfiguration {
   std::string kind;            // proof kind: the word its jobs are counted under
   bool insecure = false;       // accept a key without a phase-2 contribution
   bool keep_resident = false;  // load the key at the start
+  // Makes witnesses from inputs (witness_command.h); empty: the circuit takes witnesses only.
+  std::vector<std::string> witness_command = {};
+  std::uint64_t witness_timeout_ns = 600'000'000'000;
 };
 
 struct Configuration {

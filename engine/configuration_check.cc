@@ -2,11 +2,13 @@
 #include "engine/configuration_check.h"
 
 #include <limits>
+#include <utility>
 
 #include "engine/backend_choice.h"
 #include "engine/circuit_fault.h"
 #include "engine/engine_start.h"
 #include "engine/resident_keys.h"
+#include "engine/witness_command.h"
 
 namespace vitrine::engine {
 namespace {
@@ -24,10 +26,24 @@ void add_circuits(EngineModel& model, std::vector<std::string>& complaints) {
 
 }  // namespace
 
+std::vector<std::string> command_complaints(const Configuration& configuration) {
+  std::vector<std::string> complaints;
+  for (const CircuitConfiguration& circuit : configuration.circuits) {
+    if (circuit.witness_command.empty()) continue;
+    const auto program = find_program(circuit.witness_command.front());
+    if (program) continue;
+    complaints.push_back("circuit " + circuit.id + ": witness_command: " + program.error().text);
+  }
+  return complaints;
+}
+
 std::vector<std::string> start_complaints(const Configuration& configuration) {
   std::vector<std::string> complaints = host_complaints(configuration);
   if (configuration.require_gpu) {
     complaints.push_back("a GPU is required: " + why_no_gpu(probe_gpu()));
+  }
+  for (std::string& complaint : command_complaints(configuration)) {
+    complaints.push_back(std::move(complaint));
   }
   EngineOptions options;
   options.configuration = configuration;

@@ -15,5 +15,7 @@ namespace vitrine::engine {
 // One line each: what ends a start and what makes it degraded. What depends on the moment, such as
 // another engine that runs, is not looked at.
 [[nodiscard]] std::vector<std::string> start_complaints(const Configuration& configuration);
+// Of those, the ones about a `witness_command` that could not be run now.
+[[nodiscard]] std::vector<std::string> command_complaints(const Configuration& configuration);
 
 }  // namespace vitrine::engine

@@ -9,8 +9,11 @@
 #include <cstdio>
 #include <set>
 
+#include "engine/quantities.h"
 #include "engine/settings.h"
 #include "engine/text_file.h"
+#include "engine/toml_string.h"
+#include "engine/witness_command.h"
 #include "shm/printable_text.h"
 
 namespace vitrine::engine {
@@ -40,6 +43,21 @@ std::optional<std::string> text_of(const toml::node& node) {
     joined += (joined.empty() ? "" : ":") + *text;
   }
   return joined;
+}
+
+constexpr const char* kWitnessCommand = "witness_command";
+
+// The words of an array of texts; nothing when it is anything else.
+std::optional<std::vector<std::string>> words_of(const toml::node& node) {
+  const toml::array* array = node.as_array();
+  if (array == nullptr) return std::nullopt;
+  std::vector<std::string> words;
+  for (const toml::node& element : *array) {
+    const auto word = element.value_exact<std::string>();
+    if (!word) return std::nullopt;
+    words.push_back(*word);
+  }
+  return words;
 }
 
 constexpr std::string_view kVariablePrefix = "VITRINE_";
@@ -213,6 +231,10 @@ class Loader {
                             const std::filesystem::path& file) {
     for (const auto& [key, node] : table) {
       const std::string name(key.str());
+      if (name == kWitnessCommand) {
+        if (auto done = take_witness_command(circuit, node, file); !done) return done;
+        continue;
+      }
       const auto text = text_of(node);
       if (!is_circuit_key(name) || !text) {
         return usage_error(place_of(file, node),
@@ -227,6 +249,18 @@ class Loader {
     if (circuit.zkey.is_relative() && !circuit.zkey.empty()) {
       circuit.zkey = file.parent_path() / circuit.zkey;
     }
+    return {};
+  }
+
+  Result<void> take_witness_command(CircuitConfiguration& circuit, const toml::node& node,
+                                    const std::filesystem::path& file) {
+    auto words = words_of(node);
+    const auto broken = words ? check_witness_command(*words)
+                              : std::optional<std::string>("expected an array of texts");
+    if (broken) return usage_error(place_of(file, node), kWitnessCommand + (": " + *broken));
+    if (!words->empty()) words->front() = program_word(words->front(), file.parent_path());
+    circuit.witness_command = std::move(*words);
+    loaded_.origins[circuit_setting(circuit.id, kWitnessCommand)] = place_of(file, node);
     return {};
   }
 
@@ -266,33 +300,19 @@ class Loader {
   std::set<std::string> flagged_circuits_;
 };
 
-std::string toml_string(const std::string& text) {
-  std::string result = "\"";
-  for (const char letter : text) {
-    const auto code = static_cast<unsigned char>(letter);
-    if (code < 0x20 || code == 0x7F) {
-      std::array<char, 8> escaped;
-      std::snprintf(escaped.data(), escaped.size(), "\\u%04X", unsigned{code});
-      result += escaped.data();
-      continue;
-    }
-    if (letter == '"' || letter == '\\') result += '\\';
-    result += letter;
-  }
-  return result + "\"";
-}
-
 bool is_bare(const std::string& text) {
   const bool is_number = !text.empty() && (text == "0" || text[0] != '0') &&
                          text.find_first_not_of("0123456789") == std::string::npos;
   return text == "true" || text == "false" || is_number;
 }
 
-std::array<std::pair<const char*, std::string>, 4> shown_keys(const CircuitConfiguration& circuit) {
+std::array<std::pair<const char*, std::string>, 6> shown_keys(const CircuitConfiguration& circuit) {
   return {{{"zkey", circuit.zkey.string()},
            {"kind", circuit.kind},
            {"insecure", circuit.insecure ? "true" : "false"},
-           {"keep_resident", circuit.keep_resident ? "true" : "false"}}};
+           {"keep_resident", circuit.keep_resident ? "true" : "false"},
+           {kWitnessCommand, witness_command_text(circuit.witness_command)},
+           {"witness_timeout", duration_setting(circuit.witness_timeout_ns)}}};
 }
 
 }  // namespace
@@ -305,7 +325,8 @@ std::string LoadedConfiguration::origin_of(const std::string& setting) const {
 std::string LoadedConfiguration::to_toml() const {
   const auto line = [this](std::string_view key, const std::string& value,
                            const std::string& setting) {
-    return std::string(key) + " = " + (is_bare(value) ? value : toml_string(value)) + "  # " +
+    const bool is_written_so = is_bare(value) || key == kWitnessCommand;
+    return std::string(key) + " = " + (is_written_so ? value : toml_string(value)) + "  # " +
            origin_of(setting) + "\n";
   };
   std::string text = "[engine]\n";

@@ -33,8 +33,7 @@ JobDemand demand_of(const Job& job) {
 }
 
 void fill_resources(SchedulerView& view, const EngineModel& model) {
-  const std::size_t synthesizing =
-      model.granted.size() + model.in_stage(PartitionStage::kSynthesizing);
+  const std::size_t synthesizing = model.granted.size() + model.synthesizing();
   const std::size_t before_devices = synthesizing + model.device_queue.size();
   const std::uint32_t capacity = model.facts.device_queue_capacity;
   view.total_bytes = model.budget.total_bytes();
@@ -194,7 +193,7 @@ void update_peaks(EngineModel& model) {
   QueuePeaks& peaks = model.peaks;
   peaks.jobs = std::max(peaks.jobs, model.waiting_jobs());
   peaks.synthesis = std::max(peaks.synthesis, model.in_stage(PartitionStage::kPending));
-  peaks.synthesizing = std::max(peaks.synthesizing, model.in_stage(PartitionStage::kSynthesizing));
+  peaks.synthesizing = std::max(peaks.synthesizing, model.synthesizing());
   std::uint32_t in_kernels = 0;
   for (const Device& device : model.devices) in_kernels += device.in_kernels != nullptr;
   peaks.kernels = std::max(peaks.kernels, in_kernels);

@@ -17,8 +17,9 @@ using shm::JobState;
 using shm::PartitionStage;
 
 StoredWitness stored_witness(const WitnessFile& file) {
-  if (!file.copy) return {StoredWitness::Owner::kClient, file.path.string(), {}, 0};
-  return {StoredWitness::Owner::kEngine, file.path.filename().string(), file.name, file.bytes};
+  if (!file.copy) return {StoredWitness::Owner::kClient, file.path.string(), {}, 0, file.kind};
+  return {StoredWitness::Owner::kEngine, file.path.filename().string(), file.name, file.bytes,
+          file.kind};
 }
 
 void settle(Job& job, const std::string& refusal) {

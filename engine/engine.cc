@@ -9,6 +9,7 @@
 #include "engine/alarm.h"
 #include "engine/backend_choice.h"
 #include "engine/circuit_fault.h"
+#include "engine/configuration_check.h"
 #include "engine/durable_jobs.h"
 #include "engine/engine_start.h"
 #include "engine/heartbeat.h"
@@ -89,6 +90,12 @@ void tell_without_room(Change& change, const std::vector<const Circuit*>& circui
   }
 }
 
+void tell_missing_commands(Change& change, const std::vector<std::string>& complaints) {
+  for (const std::string& complaint : complaints) {
+    change.log("witnesses cannot be made", complaint, JournalLevel::kWarn);
+  }
+}
+
 void tell_left(Change& change) {
   const std::size_t left = change.model().jobs.active().size() - jobs_at_work(change.model());
   if (left == 0) return;
@@ -150,7 +157,10 @@ void Engine::Parts::start_threads() {
   start([this](ThreadRow row) { run_key_evictor(*state, row); });
   start([this](ThreadRow row) { run_alarm(*state, row); });
   for (std::uint32_t i = 0; i < options.configuration.synthesis_concurrency; ++i) {
-    start([this, backend](ThreadRow row) { run_synthesis(*state, row, *backend, *pool); });
+    start([this, backend](ThreadRow row) {
+      run_synthesis(*state, row,
+                    {*backend, *pool, options.spool, options.configuration.upload_limit_bytes});
+    });
   }
   for (std::uint32_t i = 0; i < device_of_worker.size(); ++i) {
     kernels::ThreadPool& device_pool = *device_pools[device_of_worker[i]];
@@ -192,6 +202,7 @@ Engine::Started Engine::start(EngineOptions options) {
                                                parts->options.journal);
   parts->last_words = std::make_unique<LastWordsPlace>(parts->state->writer());
   std::vector<ResumedJob> resumed = std::move(parts->options.resumed);
+  const auto missing_commands = command_complaints(parts->options.configuration);
   parts->state->change([&](Change& change) {
     EngineModel& known = change.model();
     change.publish().started(known);
@@ -199,6 +210,7 @@ Engine::Started Engine::start(EngineOptions options) {
     if (known.backend_fallbacks > 0) change.publish().backend_fell_back();
     if (!publication->not_shared.empty()) change.degrade(publication->not_shared);
     tell_without_room(change, choose_resident_keys(known));
+    tell_missing_commands(change, missing_commands);
     for (Circuit& circuit : known.keys.circuits()) judge_circuit(change, circuit);
     for (ResumedJob& job : resumed) resume_job(change, std::move(job));
   });

@@ -21,6 +21,7 @@
 #include "engine/job_resumption.h"
 #include "engine/journal.h"
 #include "engine/key_loader.h"
+#include "engine/spool.h"
 #include "engine/start_failure.h"
 #include "engine/state.h"
 #include "shm/records.h"
@@ -39,6 +40,7 @@ struct EngineOptions {
   Journal* journal = nullptr;             // outlives the engine
   std::vector<SettingInEffect> settings;  // to be shown
   JobStore* store = nullptr;              // outlives the engine; null: jobs are in memory only
+  Spool* spool = nullptr;                 // outlives the engine; null: no witness can be made
   std::vector<ResumedJob> resumed;        // of engines before this one
 };
 

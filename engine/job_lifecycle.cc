@@ -35,6 +35,7 @@ std::optional<Refusal> circuit_refusal(const EngineModel& model, const Circuit& 
 
 std::optional<Refusal> job_refusal(const EngineModel& model, const Circuit& circuit,
                                    const JobRequest& request) {
+  if (auto refusal = input_refusal(circuit, request.witnesses)) return refusal;
   if (auto refusal = circuit_refusal(model, circuit)) return refusal;
   if (!model.jobs.has_room(static_cast<std::uint32_t>(request.witnesses.size()))) {
     return Refusal{RefusalReason::kStatusCapacity, "status capacity: no rows are free for " +
@@ -175,6 +176,17 @@ shm::Instant since_boot(shm::Instant instant) {
   return static_cast<std::int64_t>(instant.ns) < 0 ? shm::Instant{1} : instant;
 }
 
+// The stages of a synthesis thread; to readers of times and events they are one.
+void enter_cpu_stage(Change& change, Partition& partition, PartitionStage stage) {
+  leave_lines(change.model(), partition);
+  set_stage(partition, stage, change.model().stages, change.now());
+  partition.wait.end();
+  if (!partition.job->started.is_set()) partition.job->started = change.now();
+  if (partition.synth_start.is_set()) return change.publish().stage_changed(partition);
+  partition.synth_start = change.now();
+  change.publish().synthesis_started(partition);
+}
+
 // The rows of a new job and of its partitions.
 void show_received(Change& change, Job& job, std::vector<WitnessFile>& witnesses) {
   EngineModel& model = change.model();
@@ -214,7 +226,7 @@ Reception receive_job(Change& change, JobId id, JobRequest& request) {
   if (circuit == nullptr) return unknown_circuit(request.circuit);
   if (request.witnesses.empty() || request.witnesses.size() > kPartitionsMax) {
     return Refusal{RefusalReason::kBadRequest, "a job has 1 to " + std::to_string(kPartitionsMax) +
-                                                   " witnesses, not " +
+                                                   " witnesses or inputs, not " +
                                                    std::to_string(request.witnesses.size())};
   }
   if (auto known = known_request(model, request)) return *known;
@@ -336,13 +348,13 @@ void grant_partition(Change& change, Partition& partition, Reservation reserved)
   change.log(job, "job running");
 }
 
+void start_witnessing(Change& change, Partition& partition) {
+  enter_cpu_stage(change, partition, PartitionStage::kWitnessing);
+  change.log(partition, "witness generation started", {}, JournalLevel::kDebug);
+}
+
 void start_synthesis(Change& change, Partition& partition) {
-  leave_lines(change.model(), partition);
-  set_stage(partition, PartitionStage::kSynthesizing, change.model().stages, change.now());
-  partition.wait.end();
-  partition.synth_start = change.now();
-  if (!partition.job->started.is_set()) partition.job->started = change.now();
-  change.publish().synthesis_started(partition);
+  enter_cpu_stage(change, partition, PartitionStage::kSynthesizing);
   change.log(partition, "synthesis started", {}, JournalLevel::kDebug);
 }
 
@@ -398,7 +410,8 @@ void end_kernels(Change& change, Partition& partition) {
 
 Job* finish_partition(Change& change, Partition& partition, PartitionEnd end) {
   Job& job = *partition.job;
-  if (partition.stage == PartitionStage::kSynthesizing) {
+  if (partition.stage == PartitionStage::kWitnessing ||
+      partition.stage == PartitionStage::kSynthesizing) {
     partition.synth_end = change.now();
     change.publish().synthesis_ended(partition);
   }

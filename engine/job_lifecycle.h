@@ -3,8 +3,8 @@
 //
 //   job        received -> queued -> admitting -> running -> assembling -> done
 //                  '----------'----------'-----------'-----------'------> failed cancelled lost
-//   partition  pending -> (granted) -> synthesizing -> gpu_queued -> gpu_proving -> finishing ->
-//   done
+//   partition  pending -> (granted) -> [witnessing ->] synthesizing -> gpu_queued -> gpu_proving ->
+//   finishing -> done
 //                  '----------'-------------'--------------'-------------'------------'-> failed
 //                                                                                         cancelled
 //
@@ -53,6 +53,8 @@ void refuse(Change& change, JobId id, JobRequest& request, const Refusal& refusa
 
 // The bytes are reserved and the key is there: the partition waits for a synthesis thread.
 void grant_partition(Change& change, Partition& partition, Reservation reserved);
+// Its witness is made from an input first.
+void start_witnessing(Change& change, Partition& partition);
 void start_synthesis(Change& change, Partition& partition);
 void queue_for_device(Change& change, Partition& partition, std::unique_ptr<Synthesized> made);
 // Hands the partition to the worker, with what synthesis made.

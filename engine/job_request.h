@@ -18,7 +18,7 @@ namespace vitrine::engine {
 
 struct JobRequest {
   std::string circuit;
-  std::vector<WitnessFile> witnesses;  // one per partition, 1 to kPartitionsMax
+  std::vector<WitnessFile> witnesses;  // or inputs; one per partition, 1 to kPartitionsMax
   shm::Priority priority = shm::Priority::kNormal;
   std::optional<std::uint64_t> deadline_ns;  // from now
   Job::AtDeadline at_deadline = Job::AtDeadline::kGoOn;
@@ -26,9 +26,10 @@ struct JobRequest {
 };
 
 enum class RefusalReason {
-  kUnknownCircuit,  // nothing is counted: it is no job of any kind
-  kBadRequest,      // the same
-  kBadCircuit,      // its proving key cannot be read
+  kUnknownCircuit,    // nothing is counted: it is no job of any kind
+  kBadRequest,        // the same
+  kBadCircuit,        // its proving key cannot be read
+  kNoWitnessCommand,  // of its circuit, so inputs are of no use
   kQueueFull,
   kStatusCapacity,
   kImpossible,  // more memory than the budget

@@ -16,14 +16,18 @@ namespace {
 Result<WitnessFile> find_witness(const StoredWitness& stored, Spool& spool) {
   if (stored.owner == StoredWitness::Owner::kEngine) {
     auto file = spool.take_back(stored.path, stored.bytes);
-    if (file) file->name = stored.name;
+    if (!file) return file;
+    file->name = stored.name;
+    file->kind = stored.kind;
     return file;
   }
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(stored.path, ignored)) {
     return bad_input(stored.path + " is not there any more");
   }
-  return WitnessFile{stored.path, nullptr};
+  WitnessFile file{stored.path, nullptr};
+  file.kind = stored.kind;
+  return file;
 }
 
 ResumedJob find_witnesses(StoredJob job, Spool& spool) {
@@ -35,7 +39,8 @@ ResumedJob find_witnesses(StoredJob job, Spool& spool) {
       continue;
     }
     resumed.lost = "the engine ended before the job was done, and " +
-                   witness_label(number, job.witnesses[number].name) + " " + file.error().text;
+                   witness_label(job.witnesses[number].kind, number, job.witnesses[number].name) +
+                   " " + file.error().text;
     break;
   }
   const bool is_whole = job.record.partitions > 0 && job.record.partitions <= kPartitionsMax &&
@@ -104,6 +109,9 @@ void resume_job(Change& change, ResumedJob resumed) {
   if (const auto refusal = lasting_refusal(model, *circuit); refusal && resumed.lost.empty()) {
     resumed.lost = refusal->text;
   }
+  if (const auto refusal = input_refusal(*circuit, resumed.witnesses);
+      refusal && resumed.lost.empty())
+    resumed.lost = refusal->text;
   Job& job = add_resumed_job(change, *circuit, resumed);
   if (resumed.lost.empty()) return queue_job(change, job);
   change.note_error({shm::FailureClass::kLost, resumed.lost, job.id, {}, {}});

@@ -18,7 +18,7 @@ namespace {
 using Kind = StartFailure::Kind;
 
 const std::string kApplicationId = "1450472051";  // "Vtrs"
-const std::string kSchemaVersion = "1";
+const std::string kSchemaVersion = "2";
 
 constexpr const char* kSchema = R"(
   CREATE TABLE job(
@@ -35,7 +35,7 @@ constexpr const char* kSchema = R"(
   CREATE INDEX job_finished ON job(finished);
   CREATE TABLE witness(
     job INTEGER NOT NULL, partition INTEGER NOT NULL, owner INTEGER NOT NULL,
-    path TEXT NOT NULL, name TEXT NOT NULL, bytes INTEGER NOT NULL,
+    path TEXT NOT NULL, name TEXT NOT NULL, bytes INTEGER NOT NULL, kind INTEGER NOT NULL,
     PRIMARY KEY(job, partition)) WITHOUT ROWID;
   CREATE TABLE proof(
     job INTEGER NOT NULL, partition INTEGER NOT NULL, proof TEXT NOT NULL, inputs TEXT NOT NULL,

@@ -65,7 +65,7 @@ StoredJob read_job(const SqliteStatement& row) {
 }
 
 Result<void> insert_witnesses(SqliteDatabase& database, const StoredJob& job) {
-  auto insert = database.prepare("INSERT INTO witness VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
+  auto insert = database.prepare("INSERT INTO witness VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)");
   if (!insert) return insert.error();
   for (std::size_t partition = 0; partition < job.witnesses.size(); ++partition) {
     const StoredWitness& witness = job.witnesses[partition];
@@ -75,6 +75,7 @@ Result<void> insert_witnesses(SqliteDatabase& database, const StoredJob& job) {
     insert->bind(4, witness.path);
     insert->bind(5, witness.name);
     insert->bind(6, number(witness.bytes));
+    insert->bind(7, number(witness.kind));
     if (auto inserted = insert->run(); !inserted) return inserted;
   }
   return {};
@@ -146,7 +147,7 @@ Result<std::vector<ForgottenJob>> jobs_past(SqliteDatabase& database, const Resu
 
 Result<std::vector<StoredWitness>> witnesses_of(SqliteDatabase& database, JobId id) {
   auto query = database.prepare(
-      "SELECT owner, path, name, bytes FROM witness WHERE job=?1 ORDER BY partition");
+      "SELECT owner, path, name, bytes, kind FROM witness WHERE job=?1 ORDER BY partition");
   if (!query) return query.error();
   query->bind(1, number(id));
   std::vector<StoredWitness> witnesses;
@@ -155,7 +156,8 @@ Result<std::vector<StoredWitness>> witnesses_of(SqliteDatabase& database, JobId 
     if (!row) return row.error();
     if (!*row) return witnesses;
     witnesses.push_back({static_cast<StoredWitness::Owner>(query->integer(0)), query->text(1),
-                         query->text(2), static_cast<std::uint64_t>(query->integer(3))});
+                         query->text(2), static_cast<std::uint64_t>(query->integer(3)),
+                         static_cast<WitnessKind>(query->integer(4))});
   }
 }
 

@@ -134,6 +134,11 @@ struct EngineModel {
   [[nodiscard]] std::uint32_t in_stage(shm::PartitionStage stage) const {
     return stages[static_cast<std::size_t>(stage)];
   }
+  // Partitions in the hands of synthesis threads.
+  [[nodiscard]] std::uint32_t synthesizing() const {
+    return in_stage(shm::PartitionStage::kWitnessing) +
+           in_stage(shm::PartitionStage::kSynthesizing);
+  }
   // Jobs that are received, queued or admitting.
   [[nodiscard]] std::uint32_t waiting_jobs() const {
     std::uint64_t waiting = 0;

@@ -129,6 +129,11 @@ void Publisher::partition_granted(const Partition& partition) noexcept {
   publish(*partition.job->circuit);
 }
 
+void Publisher::stage_changed(const Partition& partition) noexcept {
+  publish(partition);
+  publish(*partition.job);
+}
+
 void Publisher::synthesis_started(const Partition& partition) noexcept {
   publish(partition);
   publish(*partition.job);

@@ -40,6 +40,7 @@ class Publisher {
   // Partitions.
   void partition_waits(const Partition& partition) noexcept;
   void partition_granted(const Partition& partition) noexcept;
+  void stage_changed(const Partition& partition) noexcept;
   void synthesis_started(const Partition& partition) noexcept;
   void synthesis_ended(const Partition& partition) noexcept;
   void device_queued(const Partition& partition) noexcept;

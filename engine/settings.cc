@@ -91,6 +91,13 @@ Broken set_duration(Configuration& configuration, std::string_view text) {
   return std::nullopt;
 }
 
+Broken read_timeout(std::uint64_t& value, std::string_view text) {
+  const auto duration_ns = parse_duration_ns(text);
+  if (!duration_ns || *duration_ns == 0) return "expected a duration such as 250ms, 5s or 10m";
+  value = *duration_ns;
+  return std::nullopt;
+}
+
 template <auto kMember>
 std::string show_duration(const Configuration& configuration) {
   return duration_setting(configuration.*kMember);
@@ -303,7 +310,8 @@ const Setting* find_setting(std::string_view name) {
 bool is_path(const Setting& setting) { return setting.form == "PATH"; }
 
 bool is_circuit_key(std::string_view key) {
-  return key == "zkey" || key == "kind" || key == "insecure" || key == "keep_resident";
+  return key == "zkey" || key == "kind" || key == "insecure" || key == "keep_resident" ||
+         key == "witness_timeout";
 }
 
 bool is_circuit_id(std::string_view id) { return is_word(id, 32, kCircuitIdCharacters); }
@@ -315,6 +323,7 @@ Broken set_circuit(CircuitConfiguration& circuit, std::string_view key, std::str
     circuit.zkey = text;
     return std::nullopt;
   }
+  if (key == "witness_timeout") return read_timeout(circuit.witness_timeout_ns, text);
   if (!is_word(text, 16, kKindCharacters)) {
     return "expected 1 to 16 characters of a-z, 0-9, _ and -";
   }

@@ -10,25 +10,33 @@
 #include <cstring>
 #include <optional>
 
+#include "engine/leftover_processes.h"
 #include "engine/quantities.h"
 
 namespace vitrine::engine {
 namespace {
 
-constexpr const char* kSuffix = ".wtns";
+constexpr const char* kWitnessSuffix = ".wtns";
+constexpr const char* kInputSuffix = ".json";
+constexpr const char* kWorkSuffix = ".work";
 
 std::string shown(const std::filesystem::path& folder) {
   return "spool_directory " + folder.string();
 }
 
-// Of NUMBER.wtns, in whatever folder.
+const char* suffix_of(WitnessKind kind) {
+  return kind == WitnessKind::kInput ? kInputSuffix : kWitnessSuffix;
+}
+
+// Of NUMBER.wtns, NUMBER.json or NUMBER.work, in whatever folder.
 std::optional<std::uint64_t> number_of(const std::filesystem::path& path) {
   const std::string digits = path.stem().string();
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   const bool is_number = error == std::errc() && end == digits.data() + digits.size();
-  if (!is_number || path.extension() != kSuffix) return std::nullopt;
-  return number;
+  const std::string suffix = path.extension();
+  const bool is_ours = suffix == kWitnessSuffix || suffix == kInputSuffix || suffix == kWorkSuffix;
+  return is_number && is_ours ? std::optional(number) : std::nullopt;
 }
 
 StartFailure folder_error(const std::filesystem::path& folder, const std::string& rule) {
@@ -51,7 +59,10 @@ StartResult<std::unique_ptr<Spool>> Spool::open(const std::filesystem::path& fol
   if (::chmod(folder.c_str(), 0700) != 0) return folder_error(folder, std::strerror(errno));
   auto lock = shm::OwnerLock::take(folder / "lock", shm::Owned::kSpool, shown(folder));
   if (!lock) return start_failure_of(lock.error());
-  std::unique_ptr<Spool> spool(new Spool(folder, std::move(*lock), limit_bytes));
+  // The same words at every start: processes that an engine left behind are told by them.
+  const std::filesystem::path place = std::filesystem::canonical(folder, problem);
+  if (problem) return folder_error(folder, problem.message());
+  std::unique_ptr<Spool> spool(new Spool(place, std::move(*lock), limit_bytes));
   for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
     const auto number = number_of(entry.path());
     if (number) spool->created_ = std::max(spool->created_.load(), *number + 1);
@@ -81,15 +92,22 @@ Result<WitnessFile> Spool::take_back(const std::string& name, std::uint64_t byte
 void Spool::remove_orphans() {
   std::error_code problem;
   for (const auto& entry : std::filesystem::directory_iterator(folder_, problem)) {
-    const bool is_orphan = entry.path().extension() == kSuffix &&
-                           !taken_back_.contains(entry.path().filename().string());
-    if (is_orphan) std::filesystem::remove(entry.path(), problem);
+    const bool is_orphan =
+        number_of(entry.path()) && !taken_back_.contains(entry.path().filename().string());
+    if (!is_orphan) continue;
+    if (entry.path().extension() == kWorkSuffix) end_leftovers(entry.path());
+    std::filesystem::remove_all(entry.path(), problem);
   }
   taken_back_.clear();
 }
 
-Result<std::unique_ptr<SpoolFile>> Spool::create() {
-  const std::filesystem::path path = folder_ / (std::to_string(created_.fetch_add(1)) + kSuffix);
+Result<std::unique_ptr<WorkFolder>> Spool::make_work_folder() {
+  return WorkFolder::make(folder_ / (std::to_string(created_.fetch_add(1)) + kWorkSuffix));
+}
+
+Result<std::unique_ptr<SpoolFile>> Spool::create(WitnessKind kind) {
+  const std::filesystem::path path =
+      folder_ / (std::to_string(created_.fetch_add(1)) + suffix_of(kind));
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   shm::FileDescriptor file(::open(path.c_str(), flags, 0600));
   if (!file.is_open()) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spool: where uploaded witnesses lie until their partition is over.
+// Spool: where uploaded witnesses and inputs lie until their partition is over.
 //
 // Layout: a folder of mode 0700 that belongs to one engine, which holds the lock of its file
-// `lock`; witnesses NUMBER.wtns of mode 0600.
+// `lock`; witnesses NUMBER.wtns and inputs NUMBER.json of mode 0600; folders NUMBER.work of mode
+// 0700, in which witnesses are made (their bytes count for nobody: there are as many as synthesis
+// threads).
 //
 // Threads: any. The spool outlives its files.
 //
@@ -23,6 +25,7 @@
 #include "engine/error.h"
 #include "engine/start_failure.h"
 #include "engine/witness_file.h"
+#include "engine/work_folder.h"
 #include "shm/file_descriptor.h"
 #include "shm/owner_lock_writer.h"
 
@@ -37,11 +40,14 @@ class Spool {
   [[nodiscard]] static StartResult<std::unique_ptr<Spool>> open(const std::filesystem::path& folder,
                                                                 std::uint64_t limit_bytes);
 
-  [[nodiscard]] Result<std::unique_ptr<SpoolFile>> create();
+  [[nodiscard]] Result<std::unique_ptr<SpoolFile>> create(WitnessKind kind = WitnessKind::kWitness);
+  // The spool need not outlive it. Errors: see WorkFolder::make.
+  [[nodiscard]] Result<std::unique_ptr<WorkFolder>> make_work_folder();
   // A file of an engine before this one, by its name here, of exactly that many bytes. It is kept
   // until it is told otherwise.
   [[nodiscard]] Result<WitnessFile> take_back(const std::string& name, std::uint64_t bytes);
-  // Removes what is left of engines before this one; before anything is created.
+  // Removes what is left of engines before this one, and ends what still runs in their folders;
+  // before anything is created.
   void remove_orphans();
   [[nodiscard]] std::uint64_t used_bytes() const { return used_bytes_.load(); }
 

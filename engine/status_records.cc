@@ -243,7 +243,7 @@ shm::EngineRecord engine_record_of(const EngineModel& model) noexcept {
   shorten(record.degraded_reason, model.degraded.brief());
   record.started = model.facts.started;
   record.synthesis_limit = model.facts.synthesis_limit;
-  record.synthesis_active = model.in_stage(PartitionStage::kSynthesizing);
+  record.synthesis_active = model.synthesizing();
   record.device_queue_capacity = model.facts.device_queue_capacity;
   record.job_queue_capacity = model.facts.job_queue_capacity;
   record.paused = model.paused ? 1 : 0;

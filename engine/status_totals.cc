@@ -89,8 +89,7 @@ QueueRecords queues_by_priority_of(const EngineModel& model) noexcept {
 LimiterRecords limiters_of(const EngineModel& model) noexcept {
   const EngineFacts& facts = model.facts;
   LimiterRecords records = {
-      limiter("synthesis", facts.synthesis_limit, model.in_stage(PartitionStage::kSynthesizing),
-              model.peaks.synthesizing),
+      limiter("synthesis", facts.synthesis_limit, model.synthesizing(), model.peaks.synthesizing),
       limiter("device_queue", facts.device_queue_capacity + kCriticalPlaces,
               model.device_queue.size(), model.peaks.device),
       limiter("job_queue", facts.job_queue_capacity, model.waiting_jobs(), model.peaks.jobs),

@@ -16,12 +16,13 @@
 
 namespace vitrine::engine {
 
-// Where a partition's witness is; never what is in it.
+// Where a partition's witness, or the input it is made from, is; never what is in it.
 struct StoredWitness {
   enum class Owner { kEngine, kClient } owner = Owner::kEngine;
   std::string path;  // of the engine's copy: its name in the spool
   std::string name;  // the client's, of an upload
   std::uint64_t bytes = 0;
+  WitnessKind kind = WitnessKind::kWitness;
 };
 
 struct StoredJob {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/thread_step.h"
 
+#include <algorithm>
+
 #include "engine/last_words.h"
 #include "engine/state.h"
 
@@ -34,6 +36,16 @@ void take_step(Change& change, ThreadRow row, std::string_view step, const Parti
   change.model().threads[row].limit_ns = change.model().facts.step_limit_ns;
   show(change, row, step, in_hand);
   tell_handler(in_hand);
+}
+
+void take_limited_step(Change& change, ThreadRow row, std::string_view step,
+                       const LimitedWork& work) {
+  constexpr std::uint64_t kToEndItNs = 60'000'000'000;
+  const std::uint64_t general_ns = change.model().facts.step_limit_ns;
+  change.model().threads[row].limit_ns =
+      general_ns == 0 ? 0 : std::max(general_ns, work.own_limit_ns + kToEndItNs);
+  show(change, row, step, work.in_hand);
+  tell_handler(work.in_hand);
 }
 
 void wait_for_work(Change& change, ThreadRow row) {

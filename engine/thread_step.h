@@ -32,9 +32,17 @@ struct ThreadState {
 // Row in EngineModel::threads and in the status plane.
 using ThreadRow = std::uint32_t;
 
+struct LimitedWork {
+  const Partition* in_hand;
+  std::uint64_t own_limit_ns;
+};
+
 // The calling thread begins a step; with nothing in hand it waits, which has no limit. `step` is a
 // literal.
 void take_step(Change& change, ThreadRow row, std::string_view step, const Partition* in_hand);
+// A step whose end the engine sees to itself, within `own_limit_ns`.
+void take_limited_step(Change& change, ThreadRow row, std::string_view step,
+                       const LimitedWork& work);
 void wait_for_work(Change& change, ThreadRow row);
 
 // The same of a thread that makes no change of its own: whoever gives it work says what it is at.

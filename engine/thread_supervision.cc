@@ -29,7 +29,9 @@ Partition* partition_in_hand(EngineModel& model, const ThreadState& thread) {
   Job* job = model.jobs.find(thread.job);
   if (job == nullptr || !thread.partition) return nullptr;
   Partition& partition = job->partitions[*thread.partition];
-  return partition.stage == shm::PartitionStage::kSynthesizing ? &partition : nullptr;
+  const bool is_in_hand = partition.stage == shm::PartitionStage::kWitnessing ||
+                          partition.stage == shm::PartitionStage::kSynthesizing;
+  return is_in_hand ? &partition : nullptr;
 }
 
 }  // namespace

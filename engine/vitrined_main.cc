@@ -75,6 +75,7 @@ class Daemon {
     options.journal = &journal_;
     options.api_socket = configuration_.socket;
     options.settings = loaded_.in_effect();
+    options.spool = spool_.get();
     if (const auto failure = take_up(options)) return report(*failure);
     auto started = Engine::start(std::move(options));
     if (!started) return report(started.error());

@@ -36,11 +36,13 @@ void end_as(const WitnessFile& file, WitnessCopy::End end) {
 }
 
 std::string witness_label(std::size_t partition, const WitnessFile& file) {
-  return witness_label(partition, file.copy ? file.name : shm::printable_text(file.path.string()));
+  return witness_label(file.kind, partition,
+                       file.copy ? file.name : shm::printable_text(file.path.string()));
 }
 
-std::string witness_label(std::size_t partition, std::string_view name) {
-  std::string label = "witness " + std::to_string(partition);
+std::string witness_label(WitnessKind kind, std::size_t partition, std::string_view name) {
+  const bool is_input = kind == WitnessKind::kInput;
+  std::string label = (is_input ? "input " : "witness ") + std::to_string(partition);
   if (!name.empty()) label.append(" (").append(name).append(")");
   return label;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file a partition's witness is read from, and what it is called when it is talked about.
+// The file a partition's witness is read or made from, and what it is called when it is talked
+// about.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +25,16 @@ class WitnessCopy {
   virtual void end_as(End end) const noexcept = 0;
 };
 
+// An input is what a circuit's `witness_command` makes the witness from.
+enum class WitnessKind { kWitness, kInput };
+
 struct WitnessFile {
   std::filesystem::path path;
   std::shared_ptr<const WitnessCopy> copy;  // null when the file is the caller's
   // The client's name of an upload, harmless; empty when it gave none.
   std::string name = {};
   std::uint64_t bytes = 0;  // of the engine's copy
+  WitnessKind kind = WitnessKind::kWitness;
 };
 
 // Until the engine's copies and their names have reached the disk. Errors name no file: clients
@@ -39,10 +44,11 @@ struct WitnessFile {
 // Tells the engine's copy how it is to end.
 void end_as(const WitnessFile& file, WitnessCopy::End end);
 
-// `witness 1 (mine.wtns)`: the partition's number and what the client calls the file, which is
-// never the name of the engine's copy.
+// `witness 1 (mine.wtns)`, `input 1 (mine.json)`: the partition's number and what the client calls
+// the file, which is never the name of the engine's copy.
 [[nodiscard]] std::string witness_label(std::size_t partition, const WitnessFile& file);
 // The same before there is a file; `name` is harmless, or empty when the client gave none.
-[[nodiscard]] std::string witness_label(std::size_t partition, std::string_view name);
+[[nodiscard]] std::string witness_label(WitnessKind kind, std::size_t partition,
+                                        std::string_view name);
 
 }  // namespace vitrine::engine

@@ -14,6 +14,7 @@ namespace {
 struct SubmitFlags {
   std::string circuit;
   std::vector<std::string> witnesses;
+  std::vector<std::string> inputs;
   std::string priority;
   std::optional<std::uint64_t> deadline_ns;
   std::string request;
@@ -31,13 +32,19 @@ std::string target_of(const SubmitFlags& flags) {
 }
 
 Result<ExitCode> run_submit(const CommandContext& context, const SubmitFlags& flags) {
-  if (flags.witnesses.empty()) return Error{ExitCode::kUsage, "--wtns is required"};
+  const bool has_inputs = !flags.inputs.empty();
+  if (has_inputs != flags.witnesses.empty()) {
+    return Error{ExitCode::kUsage, has_inputs ? "--wtns and --input exclude each other"
+                                              : "--wtns or --input is required"};
+  }
   const Result<std::filesystem::path> socket = engine_socket(context.flags);
   if (!socket) return socket.error();
   EngineRequest request;
   request.method = "POST";
   request.target = target_of(flags);
-  request.files.assign(flags.witnesses.begin(), flags.witnesses.end());
+  const std::vector<std::string>& files = has_inputs ? flags.inputs : flags.witnesses;
+  request.files.assign(files.begin(), files.end());
+  if (has_inputs) request.part_name = "input";
   context.diagnostics.debug("POST " + request.target + " at " + socket->string());
   const Result<EngineReply> reply = EngineClient(*socket).send(request);
   if (!reply) return reply.error();
@@ -53,6 +60,8 @@ Result<ExitCode> run_submit(const CommandContext& context, const SubmitFlags& fl
 void add_flags(FlagSet& set, SubmitFlags& flags) {
   FlagSet::require(set.text("--circuit", flags.circuit, "Circuit of the engine's configuration"));
   set.texts("--wtns", flags.witnesses, "Witness files, one partition each");
+  set.texts("--input", flags.inputs,
+            "Input files instead, from which the circuit's witness_command makes witnesses");
   set.choice("--priority", flags.priority, {"low", "normal", "high", "critical"}, "How urgent");
   set.duration("--deadline", flags.deadline_ns, "When it should be done, from now");
   set.text("--request-id", flags.request, "A name of your own for the job");

@@ -96,7 +96,7 @@ EngineClient::EngineClient(std::filesystem::path socket_path)
 Result<EngineReply> EngineClient::send(const EngineRequest& request) {
   std::optional<WitnessForm> form;
   if (!request.files.empty()) {
-    Result<WitnessForm> readable = WitnessForm::of(request.files);
+    Result<WitnessForm> readable = WitnessForm::of(request.files, request.part_name);
     if (!readable) return readable.error();
     form = std::move(*readable);
   }

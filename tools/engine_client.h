@@ -19,7 +19,8 @@ namespace vitrine::tools {
 struct EngineRequest {
   std::string method = "GET";
   std::string target;                               // path and query, already escaped
-  std::vector<std::filesystem::path> files;         // sent as the parts `witness` of a form
+  std::vector<std::filesystem::path> files;         // sent as the parts of a form
+  std::string part_name = "witness";                // of each
   std::uint64_t answer_within_ns = 10'000'000'000;  // from the last byte that moved, either way
 };
 

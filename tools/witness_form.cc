@@ -47,7 +47,8 @@ Result<std::uint64_t> readable_bytes(const std::filesystem::path& file) {
 
 WitnessForm::WitnessForm() : boundary_(random_boundary()), end_("\r\n--" + boundary_ + "--\r\n") {}
 
-Result<WitnessForm> WitnessForm::of(const std::vector<std::filesystem::path>& files) {
+Result<WitnessForm> WitnessForm::of(const std::vector<std::filesystem::path>& files,
+                                    const std::string& part_name) {
   WitnessForm form;
   for (const auto& file : files) {
     const Result<std::uint64_t> bytes = readable_bytes(file);
@@ -55,8 +56,8 @@ Result<WitnessForm> WitnessForm::of(const std::vector<std::filesystem::path>& fi
     const std::string line_before = form.parts_.empty() ? "" : "\r\n";
     form.parts_.push_back({file, *bytes,
                            line_before + "--" + form.boundary_ +
-                               "\r\nContent-Disposition: form-data; name=\"witness\"; filename=" +
-                               quoted_name(file.filename().string()) +
+                               "\r\nContent-Disposition: form-data; name=\"" + part_name +
+                               "\"; filename=" + quoted_name(file.filename().string()) +
                                "\r\nContent-Type: application/octet-stream\r\n\r\n"});
   }
   return form;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// WitnessForm: files as a form, multipart/form-data with a part `witness` for each.
+// WitnessForm: files as a form, multipart/form-data with a part `witness`, or `input`, for each.
 //
 // Threads  one at a time.
 // Cost     one piece of one file in memory, whatever their sizes.
@@ -19,7 +19,8 @@ namespace vitrine::tools {
 class WitnessForm {
  public:
   // Errors: kUsage for a file that cannot be read.
-  static Result<WitnessForm> of(const std::vector<std::filesystem::path>& files);
+  static Result<WitnessForm> of(const std::vector<std::filesystem::path>& files,
+                                const std::string& part_name);
 
   [[nodiscard]] std::string content_type() const;
   [[nodiscard]] std::uint64_t bytes() const;

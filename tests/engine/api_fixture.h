@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <iterator>
 #include <optional>
 
@@ -20,9 +21,12 @@ class ApiFixture {
  public:
   explicit ApiFixture(ScriptedBackend::Script script = {},
                       const std::function<void(EngineOptions&)>& adjust = {})
-      : engine_(std::move(script), adjust) {
-    configuration_.witness_directories = {circuit_folder("bn128", "demo")};
-    spool_ = Spool::open(scratch_ / "spool", std::uint64_t{1} << 20).value();
+      : spool_(Spool::open(scratch_ / "spool", std::uint64_t{1} << 20).value()),
+        engine_(std::move(script), [&](EngineOptions& options) {
+          options.spool = spool_.get();
+          if (adjust) adjust(options);
+        }) {
+    configuration_.witness_directories = {circuit_folder("bn128", "demo"), scratch_ / "inputs"};
     routes_.emplace(engine_.engine(), configuration_, [this] { has_drained_ = true; });
     server_ = serve(socket(), std::chrono::seconds(30));
   }
@@ -35,6 +39,12 @@ class ApiFixture {
   std::filesystem::path socket() const { return scratch_ / "api.sock"; }
   ApiClient client() const { return ApiClient(socket()); }
   EngineFixture& engine() { return engine_; }
+  // Makes a file that clients may name.
+  std::filesystem::path write_input(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directory(scratch_ / "inputs");
+    std::ofstream(scratch_ / "inputs" / name) << text;
+    return scratch_ / "inputs" / name;
+  }
   bool has_drained() const { return has_drained_; }
   // Files go a moment after their job's end is shown: input and output wait for no state.
   void await_empty_spool() const {
@@ -51,7 +61,7 @@ class ApiFixture {
   std::size_t spooled_files() const {
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(scratch_ / "spool")) {
-      files += entry.path().extension() == ".wtns";
+      files += entry.path().filename() != "lock";
     }
     return files;
   }

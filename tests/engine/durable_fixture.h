@@ -33,6 +33,7 @@ class DurableFixture {
     if (!resumed) FAIL(resumed.error().text);
     engine_.emplace(std::move(script), [&](EngineOptions& options) {
       options.store = store_.get();
+      options.spool = spool_.get();
       options.resumed = std::move(*resumed);
       if (adjust) adjust(options);
     });
@@ -43,10 +44,11 @@ class DurableFixture {
   JobStore& store() { return *store_; }
   std::filesystem::path store_path() const { return scratch_ / "jobs.db"; }
   std::filesystem::path spool_path() const { return scratch_ / "spool"; }
+  // All but the lock.
   std::size_t spooled_files() const {
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(spool_path())) {
-      files += entry.path().extension() == ".wtns";
+      files += entry.path().filename() != "lock";
     }
     return files;
   }
@@ -64,6 +66,17 @@ class DurableFixture {
       CHECK(file->append(bytes).has_value());
       request.witnesses.push_back(SpoolFile::finish(std::move(file)));
     }
+    return request;
+  }
+  // A job of one uploaded input.
+  JobRequest input_request(const std::string& text, const std::string& circuit = "demo") {
+    auto file = spool_->create(WitnessKind::kInput).value();
+    CHECK(file->append(text).has_value());
+    JobRequest request;
+    request.circuit = circuit;
+    WitnessFile& input = request.witnesses.emplace_back(SpoolFile::finish(std::move(file)));
+    input.kind = WitnessKind::kInput;
+    input.name = "in.json";
     return request;
   }
   Acceptance received(JobRequest request) {

@@ -273,10 +273,10 @@ TEST_CASE("a store that is not good is refused by name and stays as it was") {
     CHECK(file_bytes(path) == before);
   }
   SECTION("of a newer vitrined") {
-    run_sql(path, "PRAGMA user_version=2");
+    run_sql(path, "PRAGMA user_version=3");
     const StartFailure failure = refused(path);
     CHECK(failure.kind == Kind::kUsage);
-    CHECK_THAT(failure.text, Contains("schema 2") && Contains("knows 1"));
+    CHECK_THAT(failure.text, Contains("schema 3") && Contains("knows 2"));
   }
   SECTION("of another program") {
     run_sql(path, "PRAGMA application_id=1");

@@ -11,11 +11,11 @@ import * as snarkjs from 'snarkjs';
 const require = createRequire(import.meta.url);
 const circomProgram = path.join(path.dirname(require.resolve('circom2/package.json')), 'cli.js');
 
-// Compiles `source` into `folder`. Returns the paths of the constraints and of the program that
-// computes witnesses.
-export function compile(source, curve, folder) {
+// Compiles `source` into `folder`, with `more` flags. Returns the paths of the constraints and of
+// the program that computes witnesses.
+export function compile(source, curve, folder, more = []) {
   const name = path.basename(source, '.circom');
-  const argumentList = [source, '--r1cs', '--wasm', '--prime', curve, '-o', folder];
+  const argumentList = [source, '--r1cs', '--wasm', '--prime', curve, '-o', folder, ...more];
   execFileSync(process.execPath, [circomProgram, ...argumentList], { stdio: 'pipe' });
   return {
     r1cs: path.join(folder, `${name}.r1cs`),

@@ -272,6 +272,21 @@ TEST_CASE("bad work is told apart: unknown circuit 2, bad witness 1, unknown job
   CHECK(engine.vitrine({"cancel", "99"}).exit_code == 9);
 }
 
+TEST_CASE("a job has witnesses or inputs, and inputs need a circuit that takes them", "[engine]") {
+  const RunningEngine engine;
+  const std::string wtns = kData + "witness.1.wtns";
+  const ProgramRun neither = engine.vitrine({"submit", "--circuit", "demo"});
+  CHECK(neither.exit_code == 2);
+  CHECK_THAT(neither.error, Catch::Matchers::Contains("--wtns or --input is required"));
+  const ProgramRun both =
+      engine.vitrine({"submit", "--circuit", "demo", "--wtns", wtns, "--input", wtns});
+  CHECK(both.exit_code == 2);
+  CHECK_THAT(both.error, Catch::Matchers::Contains("exclude each other"));
+  const ProgramRun refused = engine.vitrine({"submit", "--circuit", "demo", "--input", wtns});
+  CHECK(refused.exit_code == 8);
+  CHECK_THAT(refused.error, Catch::Matchers::Contains("circuit demo has no witness_command"));
+}
+
 TEST_CASE("after kill -9 the last stages are shown and a new engine goes on", "[engine]") {
   RunningEngine engine;
   const std::string id = engine.submit(64);
