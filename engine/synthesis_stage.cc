@@ -24,12 +24,20 @@ struct SynthesisWork {
   std::string label;  // of the witness, in errors
 };
 
+// The next to be synthesized; null when there is none that may begin.
+Partition* next_granted(const EngineModel& model) {
+  for (Partition* partition : model.granted) {
+    if (!partition->job->awaits_store) return partition;
+  }
+  return nullptr;
+}
+
 std::optional<SynthesisWork> take_granted(EngineState& state, ThreadRow row) {
   return state.change_when(
-      [](const EngineModel& model) { return model.stopping || !model.granted.empty(); },
+      [](const EngineModel& model) { return model.stopping || next_granted(model) != nullptr; },
       [row](Change& change) -> std::optional<SynthesisWork> {
         if (change.model().stopping) return std::nullopt;
-        Partition& partition = *change.model().granted.front();
+        Partition& partition = *next_granted(change.model());
         start_synthesis(change, partition);
         take_step(change, row, "synthesizing", &partition);
         return SynthesisWork{PartitionHold(partition), partition.job->circuit->key,
