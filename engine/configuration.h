@@ -61,6 +61,7 @@ struct Configuration {
 
   std::string durability = "disk";  // or "none": jobs in memory only
   std::filesystem::path job_store;  // empty: the default place
+  std::uint32_t job_attempts = 3;   // at which an engine may die; zero: any number
   std::uint64_t result_retention_ns = 86'400'000'000'000;
   std::uint64_t result_limit_bytes = std::uint64_t{1} << 30;
 

@@ -84,6 +84,12 @@ void put_job(Change& change, Job& job) {
   give_to_store(change, std::move(stored));
 }
 
+void put_run(Change& change, Job& job) {
+  if (!job.is_stored) return;
+  job.awaits_store = job.is_resumed();
+  change.model().store->put(JobRun{job.id, JobRun::Turn::kBegins});
+}
+
 void put_end(Change& change, Job& job, JobState end) {
   assert(!job.is_ending && "one end per job");
   job.is_ending = true;
@@ -113,6 +119,9 @@ void take_report(Change& change, const StoreReport& report) {
     settle(*job, report.fault);
     if (!job->failure) refuse_received_job(change, *job, report.fault);
   }
+  for (const JobId id : report.begun) {
+    if (Job* job = model.jobs.find(id)) job->awaits_store = false;
+  }
   for (const JobId id : report.ended) {
     Job* job = model.jobs.find(id);
     if (job != nullptr) finish_job(change, *job);
@@ -140,6 +149,7 @@ bool is_left(const Job& job) {
 void queue_again(Change& change, Job& job) {
   job.failure.reset();
   set_state(job, JobState::kQueued);
+  change.model().store->put(JobRun{job.id, JobRun::Turn::kStops});
   wait_for_next_start(change, job);
   change.log(job, "job left for the next start");
 }

@@ -24,6 +24,9 @@ void give_to_store(Change& change, JobEnd end);
 
 // A job that was just received goes to the store.
 void put_job(Change& change, Job& job);
+// An engine is at the job from now on. A job that was taken up again does not begin before the
+// store has that: it may be what its engines die of.
+void put_run(Change& change, Job& job);
 // How it ends goes to the store: all its partitions are final. It cannot be stopped any more.
 void put_end(Change& change, Job& job, shm::JobState end);
 void take_report(Change& change, const StoreReport& report);

@@ -131,8 +131,11 @@ struct Job : std::enable_shared_from_this<Job> {
   bool is_stored = false;                     // in the job store, or on its way
   bool is_ending = false;                     // how it ends is decided, and on its way to the store
   bool is_set_aside = false;                  // for the next start
+  bool awaits_store = false;                  // before it begins; see put_run()
   std::shared_ptr<StoreAnswer> store_answer;  // null unless it was received with a store
 
+  // An engine before this one received it.
+  [[nodiscard]] bool is_resumed() const { return is_stored && store_answer == nullptr; }
   // False of what the scheduler is not to look at.
   [[nodiscard]] bool may_start() const {
     return state != shm::JobState::kReceived && !is_set_aside;

@@ -342,6 +342,7 @@ void grant_partition(Change& change, Partition& partition, Reservation reserved)
   if (job.state == JobState::kRunning) return;
   set_state(job, JobState::kRunning);
   count_key_hit(job);
+  put_run(change, job);
   job.admitted = change.now();
   job.wait.end();
   change.publish().job_admitted(job);

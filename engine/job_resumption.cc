@@ -77,11 +77,19 @@ void lose_unseen(Change& change, ResumedJob resumed, const std::string& why) {
 
 }  // namespace
 
-Result<std::vector<ResumedJob>> take_up_jobs(JobStore& store, Spool& spool) {
+Result<std::vector<ResumedJob>> take_up_jobs(JobStore& store, Spool& spool,
+                                             std::uint32_t deaths_max) {
   auto unfinished = store.take_unfinished();
   if (!unfinished) return unfinished.error();
   std::vector<ResumedJob> jobs;
-  for (StoredJob& job : *unfinished) jobs.push_back(find_witnesses(std::move(job), spool));
+  for (StoredJob& job : *unfinished) {
+    const std::uint32_t deaths = job.deaths;
+    jobs.push_back(find_witnesses(std::move(job), spool));
+    if (deaths_max == 0 || deaths < deaths_max) continue;
+    jobs.back().lost = "its engine died " + std::to_string(deaths) +
+                       (deaths == 1 ? " time" : " times") +
+                       " while it ran, and job_attempts = " + std::to_string(deaths_max);
+  }
   spool.remove_orphans();
   return jobs;
 }

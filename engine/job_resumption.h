@@ -24,8 +24,10 @@ struct ResumedJob {
 };
 
 // Every unfinished job of the store, oldest first; what is in the spool for none of them is
-// removed. Threads: the starting thread.
-[[nodiscard]] Result<std::vector<ResumedJob>> take_up_jobs(JobStore& store, Spool& spool);
+// removed. A job at which engines have died `deaths_max` times is lost; zero: never.
+// Threads: the starting thread.
+[[nodiscard]] Result<std::vector<ResumedJob>> take_up_jobs(JobStore& store, Spool& spool,
+                                                           std::uint32_t deaths_max);
 
 // What the model is to know of the store before the first job comes: the store itself and its
 // request ids. The highest id that the store has.

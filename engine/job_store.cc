@@ -73,6 +73,14 @@ void JobStore::put(JobEnd end) {
   queue_changed_.notify_one();
 }
 
+void JobStore::put(const JobRun& run) {
+  {
+    const std::lock_guard lock(queue_mutex_);
+    queue_.runs.push_back(run);
+  }
+  queue_changed_.notify_one();
+}
+
 Result<std::optional<StoredJob>> JobStore::finished(JobId id) {
   const std::lock_guard lock(reader_mutex_);
   return finished_job(file_.reader, id);
@@ -103,11 +111,12 @@ JobStore::Batch JobStore::next_batch() {
   return std::exchange(queue_, {});
 }
 
-// The ends first, alone if need be: a running job that ends must not fail for the sake of a new one
-// that does not fit.
+// What concerns known jobs without the new ones if need be: a running job that ends must not fail
+// for the sake of a new one that does not fit.
 StoreReport JobStore::write(Batch batch) {
   StoreReport report;
   for (const StoredJob& job : batch.jobs) report.stored.push_back(job.record.job.value);
+  for (const JobRun& run : batch.runs) report.begun.push_back(run.job);
   for (const JobEnd& end : batch.ends) report.ended.push_back(end.record.job.value);
   batch.ends.insert(batch.ends.begin(), std::make_move_iterator(put_off_.begin()),
                     std::make_move_iterator(put_off_.end()));
@@ -115,7 +124,7 @@ StoreReport JobStore::write(Batch batch) {
   if (const auto written = write_all(batch); !written) {
     report.fault = "the job store: " + written.error().text;
     report.refused = std::exchange(report.stored, {});
-    if (!write_ends(batch.ends)) put_off_ = std::move(batch.ends);
+    if (!write_known(batch)) put_off_ = std::move(batch.ends);
   } else {
     forget(report);
   }
@@ -134,17 +143,20 @@ Result<void> JobStore::write_all(const Batch& batch) {
   for (const StoredJob& job : batch.jobs) {
     if (auto done = insert_job(file_.writer, job); !done) return done;
   }
+  for (const JobRun& run : batch.runs) {
+    if (auto done = note_run(file_.writer, run); !done) return done;
+  }
   for (const JobEnd& end : batch.ends) {
     if (auto done = end_job(file_.writer, end); !done) return done;
   }
   return transaction->commit();
 }
 
-Result<void> JobStore::write_ends(const std::vector<JobEnd>& ends) {
-  if (ends.empty()) return {};
-  Batch alone;
-  alone.ends = ends;
-  return write_all(alone);
+Result<void> JobStore::write_known(const Batch& batch) {
+  Batch known;
+  known.runs = batch.runs;
+  known.ends = batch.ends;
+  return known.empty() ? Result<void>() : write_all(known);
 }
 
 void JobStore::forget(StoreReport& report) {

@@ -4,8 +4,8 @@
 // Threads  put() from any, and never waits: one thread writes. What has come in while it wrote goes
 //          to disk in one transaction (group commit), so many submits share one wait for the disk.
 //          Reads go through a connection of their own, one at a time, and wait for no writer.
-// Cost     put() allocates what it keeps; its owner bounds how much: two writes a job at most wait,
-//          and there are no more jobs than rows of the status plane.
+// Cost     put() allocates what it keeps; its owner bounds how much: a few writes a job at most
+//          wait, and there are no more jobs than rows of the status plane.
 // Crash    a job is in the file whole, with its end or without, from the moment its report says so
 //          (job_store_file.h); what was put and not reported may or may not be.
 // Why      see docs/decisions/0010-durable-jobs.md for what is written before what.
@@ -35,6 +35,7 @@ struct StoreReport {
   std::vector<JobId> refused;  // not in the store, for the reason `fault`
   // On disk, or put off for the reason `fault`: the store tries again until it goes well or ends.
   std::vector<JobId> ended;
+  std::vector<JobId> begun;  // that they run is on disk, as far as it takes anything
   std::vector<ForgottenJob> forgotten;
   std::string fault;  // empty: the last write went well
 };
@@ -60,6 +61,7 @@ class JobStore {
 
   void put(StoredJob job);
   void put(JobEnd end);
+  void put(const JobRun& run);
 
   // A final job that is kept.
   [[nodiscard]] Result<std::optional<StoredJob>> finished(JobId id);
@@ -70,8 +72,9 @@ class JobStore {
  private:
   struct Batch {
     std::vector<StoredJob> jobs;
+    std::vector<JobRun> runs;
     std::vector<JobEnd> ends;
-    [[nodiscard]] bool empty() const { return jobs.empty() && ends.empty(); }
+    [[nodiscard]] bool empty() const { return jobs.empty() && runs.empty() && ends.empty(); }
   };
 
   JobStore(JobStoreFile file, const ResultLimits& limits)
@@ -80,7 +83,7 @@ class JobStore {
   void run();
   [[nodiscard]] Batch next_batch();
   [[nodiscard]] StoreReport write(Batch batch);
-  [[nodiscard]] Result<void> write_ends(const std::vector<JobEnd>& ends);
+  [[nodiscard]] Result<void> write_known(const Batch& batch);
   [[nodiscard]] Result<void> write_all(const Batch& batch);
   void forget(StoreReport& report);
 

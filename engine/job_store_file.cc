@@ -50,6 +50,11 @@ StartFailure refusal(Kind kind, const std::filesystem::path& path, const std::st
   return {kind, shown(path) + ": " + rule};
 }
 
+// Made when it is not there, also in a file of before: an older vitrined does not mind it.
+constexpr const char* kRunTable =
+    "CREATE TABLE IF NOT EXISTS run("
+    "job INTEGER PRIMARY KEY, is_running INTEGER NOT NULL, deaths INTEGER NOT NULL)";
+
 // A regular file of this user's alone, made when there is none.
 std::optional<StartFailure> prepare_file(const std::filesystem::path& path) {
   const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
@@ -113,14 +118,18 @@ class Opening {
       failure_ = refusal(Kind::kRuntime, path_, "its file system allows no write-ahead log");
     }
     run("PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA journal_size_limit=67108864");
-    if (!is_new_ || failure_) return failure_;
-    const std::string made = "BEGIN IMMEDIATE; PRAGMA application_id=" + kApplicationId +
-                             "; PRAGMA user_version=" + kSchemaVersion + ";" + kSchema + "COMMIT";
-    run(made.c_str());
+    if (is_new_) make_tables();
+    run(kRunTable);
     return failure_;
   }
 
  private:
+  void make_tables() {
+    const std::string made = "BEGIN IMMEDIATE; PRAGMA application_id=" + kApplicationId +
+                             "; PRAGMA user_version=" + kSchemaVersion + ";" + kSchema + "COMMIT";
+    run(made.c_str());
+  }
+
   void judge_contents() {
     const std::string application = read("PRAGMA application_id");
     const std::string version = read("PRAGMA user_version");

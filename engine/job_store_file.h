@@ -3,7 +3,8 @@
 //
 // Layout   an SQLite database of mode 0600, with the application id and the schema version of this
 //          program; `job`: a row for each job; `witness`: where the witnesses of unfinished ones
-//          are; `proof`: the result of done ones; `probe`: written to see whether the disk takes
+//          are; `run`: which of them an engine is at, and how many engines died at it;
+//          `proof`: the result of done ones; `probe`: written to see whether the disk takes
 //          anything. Beside it PATH.lock, and the library's own PATH-wal and PATH-shm.
 // Threads  the starting thread.
 // Crash    the library finds the last commit again. synchronous=FULL: a commit has reached the disk

@@ -17,6 +17,11 @@ void bind_time(SqliteStatement& statement, int parameter, shm::Instant instant) 
   statement.bind(parameter, static_cast<std::int64_t>(instant.ns) + unix_minus_monotonic_ns());
 }
 
+// Nothing of an instant that is shown as that of the boot, since it was before it.
+void bind_time_of_this_boot(SqliteStatement& statement, int parameter, shm::Instant instant) {
+  bind_time(statement, parameter, instant.ns > 1 ? instant : shm::Instant());
+}
+
 shm::Instant time_of(const SqliteStatement& statement, int column) {
   const std::int64_t unix_ns = statement.integer(column);
   if (unix_ns == 0) return {};
@@ -33,7 +38,7 @@ constexpr const char* kJobColumns =
     "SELECT id, state, priority, circuit, proof_kind, request, attempt, partitions,"
     " partitions_done, partitions_failed, partitions_cancelled, submitted, admitted, started,"
     " finished, deadline, failure_class, failure_stage, failure_partition, failure_device, failure,"
-    " at_deadline FROM job WHERE ";
+    " at_deadline, coalesce((SELECT deaths FROM run WHERE run.job=job.id), 0) FROM job WHERE ";
 
 StoredJob read_job(const SqliteStatement& row) {
   StoredJob job;
@@ -61,6 +66,7 @@ StoredJob read_job(const SqliteStatement& row) {
   job.failure = row.text(20);
   shorten(record.failure, job.failure);
   job.at_deadline = static_cast<Job::AtDeadline>(row.integer(21));
+  job.deaths = small(row, 22);
   return job;
 }
 
@@ -189,7 +195,8 @@ Result<void> end_job(SqliteDatabase& database, const JobEnd& end) {
   auto update = database.prepare(
       "UPDATE job SET state=?2, partitions_done=?3, partitions_failed=?4, partitions_cancelled=?5,"
       " admitted=?6, started=?7, finished=?8, failure_class=?9, failure_stage=?10,"
-      " failure_partition=?11, failure_device=?12, failure=?13, result_bytes=?14"
+      " failure_partition=?11, failure_device=?12, failure=?13, result_bytes=?14,"
+      " submitted=coalesce(?15, submitted), deadline=coalesce(?16, deadline)"
       " WHERE id=?1 AND finished IS NULL");
   if (!update) return update.error();
   const shm::JobRecord& record = end.record;
@@ -207,15 +214,31 @@ Result<void> end_job(SqliteDatabase& database, const JobEnd& end) {
   update->bind(12, number(record.failure_device.plus_one));
   update->bind(13, end.failure);
   update->bind(14, result_bytes(end));
+  // Told anew, as the others are: the time of day may have been set since.
+  bind_time_of_this_boot(*update, 15, record.submitted);
+  bind_time_of_this_boot(*update, 16, record.deadline);
   if (auto updated = update->run(); !updated) return updated;
   if (database.changed_rows() == 0) return {};
-  auto removed = remove_rows(database, "DELETE FROM witness WHERE job=?1", record.job.value);
-  if (!removed) return removed;
+  for (const char* sql : {"DELETE FROM witness WHERE job=?1", "DELETE FROM run WHERE job=?1"}) {
+    if (auto removed = remove_rows(database, sql, record.job.value); !removed) return removed;
+  }
   return insert_proofs(database, end);
 }
 
+Result<void> note_run(SqliteDatabase& database, const JobRun& run) {
+  auto note = database.prepare(
+      run.turn == JobRun::Turn::kBegins
+          ? "INSERT INTO run VALUES(?1, 1, 0) ON CONFLICT(job) DO UPDATE SET is_running=1"
+          : "UPDATE run SET is_running=0 WHERE job=?1");
+  if (!note) return note.error();
+  note->bind(1, number(run.job));
+  return note->run();
+}
+
 Result<void> count_attempts(SqliteDatabase& database) {
-  return database.run("UPDATE job SET attempt=attempt+1 WHERE finished IS NULL");
+  return database.run(
+      "UPDATE job SET attempt=attempt+1 WHERE finished IS NULL;"
+      "UPDATE run SET deaths=deaths+is_running, is_running=0");
 }
 
 Result<std::vector<ForgottenJob>> forget_jobs(SqliteDatabase& database, const ResultLimits& limits,

@@ -20,7 +20,8 @@ namespace vitrine::engine {
 [[nodiscard]] Result<void> insert_job(SqliteDatabase& database, const StoredJob& job);
 // The terminal transition of a job that is there and not final; of another, nothing.
 [[nodiscard]] Result<void> end_job(SqliteDatabase& database, const JobEnd& end);
-// One more attempt of every job that is not final.
+[[nodiscard]] Result<void> note_run(SqliteDatabase& database, const JobRun& run);
+// One more attempt of every job that is not final, and one more death for those that were running.
 [[nodiscard]] Result<void> count_attempts(SqliteDatabase& database);
 
 struct ResultLimits {

@@ -30,6 +30,13 @@ struct StoredJob {
   std::string failure;                   // in full
   std::vector<StoredWitness> witnesses;  // by partition; empty once the job is final
   Job::AtDeadline at_deadline = Job::AtDeadline::kGoOn;
+  std::uint32_t deaths = 0;  // of engines, while they were at it
+};
+
+// That an engine is at a job from now on, or is so no longer though the job has not ended.
+struct JobRun {
+  JobId job = 0;
+  enum class Turn { kBegins, kStops } turn = Turn::kBegins;
 };
 
 // How a job ended.

@@ -48,13 +48,21 @@ void begin_work(Change& change, ThreadRow row, Partition& partition) {
   }
 }
 
+// The next to be synthesized; null when there is none that may begin.
+Partition* next_granted(const EngineModel& model) {
+  for (Partition* partition : model.granted) {
+    if (!partition->job->awaits_store) return partition;
+  }
+  return nullptr;
+}
+
 std::optional<SynthesisWork> take_granted(EngineState& state, ThreadRow row,
                                           const SynthesisTools& tools) {
   return state.change_when(
-      [](const EngineModel& model) { return model.stopping || !model.granted.empty(); },
+      [](const EngineModel& model) { return model.stopping || next_granted(model) != nullptr; },
       [&](Change& change) -> std::optional<SynthesisWork> {
         if (change.model().stopping) return std::nullopt;
-        Partition& partition = *change.model().granted.front();
+        Partition& partition = *next_granted(change.model());
         begin_work(change, row, partition);
         SynthesisWork work{PartitionHold(partition), partition.job->circuit->key,
                            partition.witness.path,

@@ -139,7 +139,7 @@ class Daemon {
       spool_->remove_orphans();
       return std::nullopt;
     }
-    auto resumed = take_up_jobs(*store_, *spool_);
+    auto resumed = take_up_jobs(*store_, *spool_, configuration_.job_attempts);
     if (!resumed) {
       return StartFailure{
           StartFailure::Kind::kRuntime,

@@ -16,6 +16,20 @@
 namespace vitrine::engine {
 namespace {
 
+bool is_field_of(CurveId curve, const ScalarInteger& prime) {
+  return with_curve(curve, [&](auto id) { return prime == decltype(id)::type::Fr::modulus(); });
+}
+
+// What field it is instead, for the message.
+std::string field_text(std::uint32_t value_bytes, const ScalarInteger& prime) {
+  if (value_bytes != kScalarBytes)
+    return "that of values of " + std::to_string(value_bytes) + " bytes";
+  for (const CurveId id : {CurveId::kBn254, CurveId::kBls12_381}) {
+    if (is_field_of(id, prime)) return "that of " + std::string(curve_name(id));
+  }
+  return "that of no curve known here";
+}
+
 Result<std::uint32_t> read_count(const BinaryContainer& container, CurveId curve) {
   std::array<std::byte, kWtnsHeaderBytes> bytes;
   auto header = container.section_of_length(kWtnsHeaderSection, bytes.size());
@@ -24,13 +38,11 @@ Result<std::uint32_t> read_count(const BinaryContainer& container, CurveId curve
   ByteReader reader(bytes);
   const auto value_bytes = reader.take<std::uint32_t>();
   const auto prime = reader.take<ScalarInteger>();
-  const bool same_field = value_bytes == kScalarBytes && with_curve(curve, [&](auto id) {
-                            return prime == decltype(id)::type::Fr::modulus();
-                          });
-  if (!same_field) {
-    return container.section_error(
-        kWtnsHeaderSection,
-        "field prime is not that of the circuit's curve, " + std::string(curve_name(curve)));
+  if (value_bytes != kScalarBytes || !is_field_of(curve, prime)) {
+    return container.section_error(kWtnsHeaderSection,
+                                   "field prime is not that of the circuit's curve, " +
+                                       std::string(curve_name(curve)) + ", but " +
+                                       field_text(value_bytes, prime));
   }
   return reader.take<std::uint32_t>();
 }

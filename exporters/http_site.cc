@@ -60,7 +60,7 @@ Response snapshot_response(const shm::Observation& observation, const SnapshotQu
 }
 
 Response readiness_response(const shm::Observation& observation) {
-  if (shm::is_alive(observation.verdict.word)) return plain_response(200, "ready");
+  if (shm::is_ready(observation.verdict.word)) return plain_response(200, "ready");
   return plain_response(503, "not ready: " + verdict_text(observation));
 }
 

@@ -48,6 +48,9 @@ Verdict judge(const Evidence& evidence);
 // True for an engine that works: neither gone, hung nor unreadable.
 constexpr bool is_alive(VerdictWord word) { return word >= VerdictWord::kStarting; }
 
+// True for an engine that takes work now: one that starts or drains lives, but does not.
+constexpr bool is_ready(VerdictWord word) { return word >= VerdictWord::kDegraded; }
+
 // Exit code of the status commands: 0 well, 1 degraded or draining, 4 dead or exited, 5
 // unreadable, 6 hung.
 int exit_code_of(VerdictWord word);

@@ -102,8 +102,7 @@ bool is_live(const shm::Observation& observation) {
 }
 
 bool is_ready(const shm::Observation& observation) {
-  const Word word = observation.verdict.word;
-  return word == Word::kDegraded || word == Word::kBusy || word == Word::kIdle;
+  return shm::is_ready(observation.verdict.word);
 }
 
 ExitCode health_code(const shm::Observation& observation, HealthQuestion question) {

@@ -244,6 +244,9 @@ class ChainBuilder {
         made("worker " + std::to_string(row.identity.row), std::string(word(row.state)), row.since);
     if (row.state == shm::WorkerState::kIdle) {
       link.state += " (" + std::string(word(row.idle_reason)) + ")";
+    } else if (row.partition.is_set()) {
+      link.state += " partition " + std::to_string(row.partition.number()) + " of job " +
+                    std::to_string(row.job.value);
     }
     if (row.device.is_set()) link.state += ", device " + view_.number(row.device);
     for (const shm::ThreadRecord& thread : snapshot_.rows<shm::ThreadRecord>()) {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures, as ratios side by side in one run: bench.py BIN [NAME]... [options].
 
-  NAME               shm, prover, watched, attended, budget (all without)
+  NAME               shm, prover, watched, attended, budget, pipeline (all without)
   --json FILE        also write the rows: [{name, value, unit, target, holds, why}]
   --peer NAME=PATH   rapidsnark=its prover program, snarkjs=its command-line script
   --rounds N         interleaved rounds (default 5; the median counts)
@@ -19,12 +19,14 @@ import sys
 
 import attended
 import budget
+import pipeline
 import prover
 import shm
 import watched
 
 BENCHES = {"shm": shm.measure, "prover": prover.measure, "watched": watched.measure,
-           "attended": attended.measure, "budget": budget.measure}
+           "attended": attended.measure, "budget": budget.measure,
+           "pipeline": pipeline.measure}
 
 
 def parse_arguments():

@@ -13,6 +13,7 @@ namespace vitrine::engine::testing {
 
 class DurableFixture {
  public:
+  static constexpr std::uint32_t kDeathsMax = 3;
   using Adjust = std::function<void(EngineOptions&)>;
 
   explicit DurableFixture(ScriptedBackend::Script script = {}, const Adjust& adjust = {}) {
@@ -29,7 +30,7 @@ class DurableFixture {
   void start(ScriptedBackend::Script script = {}, const Adjust& adjust = {}) {
     spool_ = Spool::open(scratch_ / "spool", std::uint64_t{1} << 24).value();
     store_ = JobStore::open(store_path(), limits).value();
-    auto resumed = take_up_jobs(*store_, *spool_);
+    auto resumed = take_up_jobs(*store_, *spool_, kDeathsMax);
     if (!resumed) FAIL(resumed.error().text);
     engine_.emplace(std::move(script), [&](EngineOptions& options) {
       options.store = store_.get();

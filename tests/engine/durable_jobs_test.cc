@@ -245,7 +245,7 @@ TEST_CASE("a start that is refused loses no witness") {
   {
     const auto spool = Spool::open(durable.spool_path(), 1 << 20).value();
     const auto store = JobStore::open(durable.store_path(), {}).value();
-    CHECK(take_up_jobs(*store, *spool).value().size() == 1);
+    CHECK(take_up_jobs(*store, *spool, 0).value().size() == 1);
   }
   durable.start();
   CHECK(durable.final_status(id).record.state == JobState::kDone);

@@ -127,7 +127,7 @@ TEST_CASE("a key in doubt stays for those that use it, and is read again for the
   fixture.check_quiet();
 }
 
-TEST_CASE("eight jobs that fail in synthesis leave nothing behind for the ninth") {
+TEST_CASE("eight jobs that fail in synthesis leave nothing behind for the ninth", "[E8]") {
   EngineFixture fixture([](ScriptedStage stage, unsigned call) {
     return stage == ScriptedStage::kSynthesize && call < 8 ? out_of_memory() : Result<void>();
   });

@@ -71,7 +71,7 @@ TEST_CASE("keys that do not fit together take turns, each eviction is counted an
   CHECK(events_of(fixture, shm::EventType::kEvict).size() == 9);
 }
 
-TEST_CASE("ten jobs that wait together for one cold key: one miss, nine hits, one load") {
+TEST_CASE("ten jobs that wait together for one cold key: one miss, nine hits, one load", "[E7]") {
   EngineFixture fixture({}, with_budget(peak_bytes("demo"), 0));
   fixture.engine().set_pause(Engine::Pause::kOn);
   std::vector<JobId> jobs;
@@ -86,7 +86,7 @@ TEST_CASE("ten jobs that wait together for one cold key: one miss, nine hits, on
   }
 }
 
-TEST_CASE("a key is evicted as soon as it has been idle long enough, by the clock alone") {
+TEST_CASE("a key is evicted as soon as it has been idle long enough, by the clock alone", "[E5]") {
   constexpr std::uint64_t kIdle = 300 * kMillisecond;
   EngineFixture fixture({}, with_budget(largest_need(), kIdle));
   fixture.final_status(fixture.submitted("demo", 1));
@@ -103,7 +103,7 @@ TEST_CASE("a key is evicted as soon as it has been idle long enough, by the cloc
   CHECK(evicted_ns < used_ns + kIdle + 1'000 * kMillisecond);
 }
 
-TEST_CASE("a key that is in use is evicted once it is not, for the job that waits") {
+TEST_CASE("a key that is in use is evicted once it is not, for the job that waits", "[E5]") {
   Gate gate;
   EngineFixture fixture(
       [&gate](ScriptedStage stage, unsigned call) -> Result<void> {
@@ -182,7 +182,7 @@ class HeldKeys {
   std::vector<std::string> order_;
 };
 
-TEST_CASE("a critical job's key never queues behind the load of another job") {
+TEST_CASE("a critical job's key never queues behind the load of another job", "[E2]") {
   HeldKeys keys;
   EngineFixture fixture({}, keys.options());
   const JobId loading = fixture.submitted("demo", 1);

@@ -35,7 +35,8 @@ std::uint64_t kernels_began_ns(EngineFixture& fixture, JobId id) {
   return fixture.engine().partitions(id).at(0).gpu_start.ns;
 }
 
-TEST_CASE("critical work waits for the one partition in the kernels, not for those before it") {
+TEST_CASE("critical work waits for the one partition in the kernels, not for those before it",
+          "[E2]") {
   Gate gate;
   EngineFixture fixture(hold(ScriptedStage::kStart, gate));
   std::vector<JobId> ordinary;
@@ -95,7 +96,8 @@ unsigned mixed_seconds() {
   return text != nullptr ? static_cast<unsigned>(std::atoi(text)) : 2;
 }
 
-TEST_CASE("a large job of low priority starts within the limit though urgent work never ends") {
+TEST_CASE("a large job of low priority starts within the limit though urgent work never ends",
+          "[E17]") {
   constexpr std::uint64_t kLimit = 500 * kMillisecond;
   EngineFixture fixture([](ScriptedStage, unsigned) -> Result<void> { return {}; },
                         [](EngineOptions& options) {

@@ -120,6 +120,11 @@ TEST_CASE("every proof that leaves verifies, and exactly the flipped ones are in
   CHECK(invalid == backends[0]->flipped() + backends[1]->flipped());
   CHECK(invalid > 0);
   CHECK(invalid == retried + failed);
+  // Nothing of one circuit's size is left for the other.
+  std::uint64_t key_bytes = 0;
+  for (const auto& row : seen.rows<shm::AllocationRecord>()) key_bytes += row.reserved_bytes;
+  CHECK(seen.memory().working_bytes == 0);
+  CHECK(seen.memory().reserved_bytes == key_bytes);
   fixture.check_quiet();
 }
 

@@ -58,6 +58,45 @@ std::unique_ptr<JobStore> open_store(const std::filesystem::path& path, ResultLi
   return std::move(*store);
 }
 
+// The deaths of the only job, for each start of the store; what is put in between is written.
+std::uint32_t deaths_at_next_start(const std::filesystem::path& path,
+                                   const std::vector<JobRun>& runs) {
+  const auto store = open_store(path);
+  const auto unfinished = store->take_unfinished().value();
+  REQUIRE(unfinished.size() == 1);
+  StoreReports reports;
+  store->start(reports.listener());
+  for (const JobRun& run : runs) store->put(run);
+  store->stop();
+  return unfinished[0].deaths;
+}
+
+TEST_CASE("a death is counted for a job that was running when its engine died, and once") {
+  using Turn = JobRun::Turn;
+  const ScratchFolder scratch;
+  const auto path = scratch / "jobs.db";
+  {
+    StoreReports reports;
+    const auto store = open_store(path);
+    store->start(reports.listener());
+    store->put(some_job(7));
+    reports.await_stored();
+  }
+  CHECK(deaths_at_next_start(path, {{7, Turn::kBegins}}) == 0);
+  CHECK(deaths_at_next_start(path, {}) == 1);
+  CHECK(deaths_at_next_start(path, {{7, Turn::kBegins}, {7, Turn::kStops}}) == 1);
+  CHECK(deaths_at_next_start(path, {{7, Turn::kBegins}}) == 1);
+  CHECK(deaths_at_next_start(path, {}) == 2);
+  const auto store = open_store(path);
+  StoreReports reports;
+  store->start(reports.listener());
+  store->put(JobRun{7, Turn::kBegins});
+  store->put(done(some_job(7)));
+  store->stop();
+  const auto database = SqliteDatabase::open(path, SqliteDatabase::Access::kWrite).value();
+  CHECK(database.value("SELECT count(*) FROM run").value() == "0");
+}
+
 TEST_CASE("a job is there again after the store was closed, as one attempt more") {
   const ScratchFolder scratch;
   const StoredJob job = some_job(7, 2, "mine");

@@ -211,7 +211,7 @@ class RandomSteps {
   std::mt19937 random_;
 };
 
-TEST_CASE("whatever jobs and keys go through, the accounts agree in every snapshot") {
+TEST_CASE("whatever jobs and keys go through, the accounts agree in every snapshot", "[E4]") {
   const auto seed = std::random_device{}();
   INFO("seed " << seed);
   const ScratchFolder scratch("/dev/shm");

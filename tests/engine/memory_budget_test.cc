@@ -59,7 +59,7 @@ TEST_CASE("a moved reservation is given back once") {
   CHECK(budget.reserved_bytes() == 0);
 }
 
-TEST_CASE("totals and consumers agree at every moment under random use by many threads") {
+TEST_CASE("totals and consumers agree at every moment under random use by many threads", "[E4]") {
   const auto seed = std::random_device{}();
   INFO("seed " << seed);
   MemoryBudget budget(1'000'000);

@@ -68,6 +68,26 @@ std::string verify_command(const std::filesystem::path& folder, const std::strin
          proof + " --public " + inputs;
 }
 
+TEST_CASE("vitrine-prove makes neither a database nor a folder for what outlives it") {
+  const Programs programs;
+  const ScratchFolder state;
+  for (const char* variable : {"HOME", "XDG_STATE_HOME", "STATE_DIRECTORY"}) {
+    const std::string folder = state / variable;
+    std::filesystem::create_directory(folder);
+    const char* before = std::getenv(variable);
+    const std::string kept = before == nullptr ? "" : before;
+    ::setenv(variable, folder.c_str(), 1);
+    const Ended proved =
+        programs.run("vitrine-prove" + key_and_witness(circuit_folder("bn128", "multiplier"), 1) +
+                     " --out " + programs.file(variable));
+    kept.empty() ? ::unsetenv(variable) : ::setenv(variable, kept.c_str(), 1);
+    INFO(variable);
+    CHECK(proved.exit_code == 0);
+    CHECK(std::filesystem::is_empty(folder));
+    CHECK(std::distance(std::filesystem::directory_iterator(programs.file(variable)), {}) == 2);
+  }
+}
+
 TEST_CASE("one witness gives proof.json and public.json, which verify") {
   const Programs programs;
   for (const char* curve : {"bn128", "bls12381"}) {

@@ -94,9 +94,15 @@ class ReaderProcesses {
   unsigned deaths_by_kill_ = 0;
 };
 
+struct SeededRun {
+  std::vector<std::string> events;
+  std::uint64_t reserved_bytes = 0, reserved_peak_bytes = 0;
+  bool operator==(const SeededRun&) const = default;
+};
+
 // One worker and one partition at a time, so that the order of the events is the engine's own and
 // not the scheduler's. Which jobs fail, and which readers die, comes from fixed seeds.
-std::vector<std::string> seeded_run(unsigned readers, unsigned killed) {
+SeededRun seeded_run(unsigned readers, unsigned killed) {
   std::mt19937 faults(7);
   std::vector<bool> fails(kJobs);
   for (unsigned job = 0; job < kJobs; ++job) fails[job] = faults() % 4 == 0;
@@ -123,13 +129,16 @@ std::vector<std::string> seeded_run(unsigned readers, unsigned killed) {
   }
   CHECK(processes.deaths_by_kill() == killed);
   CHECK(processes.count() == readers - killed);
-  return event_log(fixture.segment_path());
+  const shm::MemoryRecord memory = fixture.snapshot().memory();
+  return {event_log(fixture.segment_path()), memory.reserved_bytes, memory.reserved_peak_bytes};
 }
 
-TEST_CASE("an engine tells the same events with a hundred readers, half of them killed, as alone") {
-  const std::vector<std::string> alone = seeded_run(0, 0);
-  const std::vector<std::string> watched = seeded_run(kReaders, kKilled);
-  CHECK(alone.size() > kJobs * 8);
+TEST_CASE("an engine tells the same events with a hundred readers, half of them killed, as alone",
+          "[E12]") {
+  const SeededRun alone = seeded_run(0, 0);
+  const SeededRun watched = seeded_run(kReaders, kKilled);
+  CHECK(alone.events.size() > kJobs * 8);
+  CHECK(alone.reserved_peak_bytes > 0);
   CHECK(alone == watched);
 }
 

@@ -20,7 +20,8 @@ ScriptedBackend::Script hold(Gate& gate) {
   };
 }
 
-TEST_CASE("a request id leads to one job before, while and after it runs, also after a restart") {
+TEST_CASE("a request id leads to one job before, while and after it runs, also after a restart",
+          "[E13]") {
   Gate gate;
   DurableFixture durable(hold(gate));
   durable.engine().set_pause(Engine::Pause::kOn);
@@ -46,7 +47,7 @@ TEST_CASE("a request id leads to one job before, while and after it runs, also a
   CHECK(durable.engine().jobs().empty());
 }
 
-TEST_CASE("submits of one request id at the same moment make one job") {
+TEST_CASE("submits of one request id at the same moment make one job", "[E13]") {
   DurableFixture durable;
   constexpr int kThreads = 8;
   std::vector<JobRequest> requests;
@@ -68,7 +69,8 @@ TEST_CASE("submits of one request id at the same moment make one job") {
   CHECK(durable.final_status(ids[0]).record.state == JobState::kDone);
 }
 
-TEST_CASE("after an end without a result the request id makes a new job, one attempt more") {
+TEST_CASE("after an end without a result the request id makes a new job, one attempt more",
+          "[E13]") {
   std::atomic<bool> fails{true};
   DurableFixture durable([&](ScriptedStage, unsigned) {
     return fails ? Result<void>(Error{ErrorClass::kDeviceError, "scripted"}) : Result<void>();

@@ -75,6 +75,23 @@ TEST_CASE("an engine that starts later is shown") {
   CHECK(status.at("pipelines").as_array().at(0).at("job_id").as_string() == "7");
 }
 
+TEST_CASE("an engine is ready while it takes work, not while it starts, drains or has ended") {
+  Fixture fixture;
+  BeatingEngine engine(fixture.segment);
+  const auto readiness = [&](shm::EngineLife life) {
+    engine.writer().set_life(life, 0);
+    return fixture.get("/readyz");
+  };
+  CHECK(readiness(shm::EngineLife::kStarting).status == 503);
+  CHECK(readiness(shm::EngineLife::kReady).status == 200);
+  CHECK(readiness(shm::EngineLife::kDegraded).status == 200);
+  const RawAnswer draining = readiness(shm::EngineLife::kDraining);
+  CHECK(draining.status == 503);
+  CHECK(draining.body.find("draining") != std::string::npos);
+  CHECK(fixture.get("/livez").status == 200);
+  CHECK(readiness(shm::EngineLife::kClosed).status == 503);
+}
+
 TEST_CASE("paths are exact") {
   Fixture fixture;
   BeatingEngine engine(fixture.segment);

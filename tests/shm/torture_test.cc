@@ -196,8 +196,8 @@ void check_death(const Torture& torture, Deaths& deaths) {
 
 }  // namespace
 
-TEST_CASE(
-    "a writer killed at any instant leaves its exact last commit, and the next starts clean") {
+TEST_CASE("a writer killed at any instant leaves its exact last commit, and the next starts clean",
+          "[E10]") {
   const std::uint64_t kills = number_of("VITRINE_TORTURE_KILLS", kDefaultKills);
   Torture torture(seed());
   Deaths deaths;
@@ -235,7 +235,8 @@ TEST_CASE(
             << " before they had a segment\n";
 }
 
-TEST_CASE("a stopped writer is hung by its heartbeat alone, and its state is there to read") {
+TEST_CASE("a stopped writer is hung by its heartbeat alone, and its state is there to read",
+          "[E10]") {
   const std::uint64_t stops = number_of("VITRINE_TORTURE_STOPS", kDefaultStops);
   Torture torture(seed());
   ChildProcess writer = torture.start_writer();

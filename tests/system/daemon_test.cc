@@ -63,7 +63,7 @@ TEST_CASE("ten partitions are proved while every snapshot keeps the invariants")
   CHECK(watch.snapshots() > 0);
 }
 
-TEST_CASE("an engine killed in mid-proof leaves its last state, and the next one goes on") {
+TEST_CASE("an engine killed in mid-proof leaves its last state, and the next one goes on", "[E9]") {
   const Site site;
   std::string killed_job;
   std::uint64_t last_commit = 0;
@@ -117,7 +117,7 @@ TEST_CASE("a second engine of a live instance is refused and names the first") {
 }
 
 // As many times as VITRINE_START_RACES says (ten by default).
-TEST_CASE("of two engines started at the same moment one lives and keeps its name") {
+TEST_CASE("of two engines started at the same moment one lives and keeps its name", "[E16]") {
   const char* asked = std::getenv("VITRINE_START_RACES");
   const int races = asked == nullptr ? 10 : std::atoi(asked);
   const Site site;
@@ -205,6 +205,8 @@ TEST_CASE("wrong arguments and configurations give one line and exit 2") {
   end_with(site.arguments({"--memory-budget", "auto", "--memory-safety-margin", "1000000GiB",
                            "--check-config"}),
            "leaves nothing");
+  end_with(site.arguments({"--threads", "2", "--cpu-devices", "3", "--check-config"}),
+           "cpu_devices = 3 is more than the threads of the kernels, 2");
   end_with(site.arguments({"--circuit", "demo"}), "ID=FILE.zkey");
   std::ofstream(site.scratch / "bad.toml") << "[engine]\nmemory_budget = \"512G\"\n";
   end_with({"--config", site.scratch / "bad.toml"}, "bad.toml:2");

@@ -116,7 +116,8 @@ std::map<std::string, std::string> times_with_zone(const Site& site, const std::
 
 }  // namespace
 
-TEST_CASE("an engine in another PID namespace is alive, then dead, and its successor starts") {
+TEST_CASE("an engine in another PID namespace is alive, then dead, and its successor starts",
+          "[E16]") {
   const Words command = unshared("-p");
   if (command.empty()) {
     WARN("not tested: this host allows no PID namespaces");
@@ -193,7 +194,7 @@ TEST_CASE("an engine that stands in another time namespace is hung") {
   wait_until(daemon, [&] { return attachment.observe().verdict.word == VerdictWord::kIdle; });
 }
 
-TEST_CASE("a dead engine whose PID was given to a living process is dead") {
+TEST_CASE("a dead engine whose PID was given to a living process is dead", "[E16]") {
   const Site site;
   leave_dead_segment(site);
   std::ifstream self("/proc/self/stat");
@@ -211,7 +212,7 @@ TEST_CASE("a dead engine whose PID was given to a living process is dead") {
   CHECK(verdict_on(site.segment()).word == VerdictWord::kIdle);
 }
 
-TEST_CASE("times are UTC, whatever zone a reader is in") {
+TEST_CASE("times are UTC, whatever zone a reader is in", "[E21]") {
   const Site site;
   leave_dead_segment(site);
   const auto expected = times_with_zone(site, "UTC");
@@ -220,14 +221,15 @@ TEST_CASE("times are UTC, whatever zone a reader is in") {
     CAPTURE(name, time);
     CHECK(time.ends_with("Z"));
   }
-  for (const std::string zone : {"Asia/Kathmandu", "right/UTC", "", "XXX-25:99", ":/etc/passwd",
-                                 "/dev/zero", "America/New_York,M3.2.0,M11.1.0", "\x1b[2J"}) {
+  for (const std::string zone :
+       {"Asia/Shanghai", "Asia/Kathmandu", "right/UTC", "", "XXX-25:99", ":/etc/passwd",
+        "/dev/zero", "America/New_York,M3.2.0,M11.1.0", "\x1b[2J"}) {
     CAPTURE(zone);
     CHECK(times_with_zone(site, zone) == expected);
   }
 }
 
-TEST_CASE("links, layouts of other times and cut files are refused by name: 5") {
+TEST_CASE("links, layouts of other times and cut files are refused by name: 5", "[E16]") {
   const Site site;
   leave_dead_segment(site);
   const auto copy = site.scratch / "copy.segment";
@@ -286,7 +288,8 @@ TEST_CASE("no text of a header reaches a terminal or a document as it is") {
   CHECK(snapshot_on(site.segment()).contains("engine"));
 }
 
-TEST_CASE("an engine without room for its segment says so once, and readers find no instance") {
+TEST_CASE("an engine without room for its segment says so once, and readers find no instance",
+          "[E16]") {
   const Site site;
   const std::filesystem::path small = site.scratch / "small";
   std::filesystem::create_directory(small);
@@ -337,7 +340,8 @@ TEST_CASE("an engine that publishes on a disk says that readers refuse that, and
   CHECK_THAT(trusting.output, Contains("degraded") && Contains("is not in a tmpfs"));
 }
 
-TEST_CASE("readers that are attached outlive a file that is cut, and follow the next segment") {
+TEST_CASE("readers that are attached outlive a file that is cut, and follow the next segment",
+          "[E16]") {
   const Site site;
   RunningDaemon daemon(site);
   const auto output = site.scratch / "events";

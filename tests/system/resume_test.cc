@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "engine/sqlite_database.h"
+#include "shm/attachment.h"
 #include "shm/invariants.h"
 #include "shm/segment_reader.h"
 #include "tests/engine/container_bytes.h"
@@ -161,25 +162,31 @@ std::size_t spooled_files(const Site& site) {
 // As many kills as VITRINE_TEST_KILLS says (five by default); after each fourth, an end by
 // SIGTERM that does not wait.
 TEST_CASE(
-    "of jobs submitted to an engine that is killed again and again none is lost or done twice") {
+    "of jobs submitted to an engine that is killed again and again none is lost or done twice",
+    "[E9]") {
   const char* asked = std::getenv("VITRINE_TEST_KILLS");
   const int kills = asked == nullptr ? 5 : std::atoi(asked);
   const Site site;
   std::mt19937 random(static_cast<unsigned>(::getpid()));
   std::uniform_int_distribution<int> life_ms(0, 1000);
+  shm::Attachment attachment(shm::Target{.path = site.segment()});  // throughout
   StubbornClient clients[] = {{site.socket(), "a"}, {site.socket(), "b"}, {site.socket(), "c"}};
   for (int kill = 0; kill < kills; ++kill) {
     INFO("kill " << kill);
     for (const bool is_gentle : {true, false}) {
       if (is_gentle && kill % 4 != 3) continue;
-      RunningDaemon daemon(site, {"--drain-timeout", "10ms"});
+      RunningDaemon daemon(site, {"--drain-timeout", "10ms", "--job-attempts", "0"});
       std::this_thread::sleep_for(std::chrono::milliseconds(life_ms(random)));
+      CHECK(shm::is_alive(attachment.observe().verdict.word));
       daemon.signal(is_gentle ? SIGTERM : SIGKILL);
       CHECK(daemon.exit_code() == (is_gentle ? 0 : 128 + SIGKILL));
+      CHECK(attachment.observe().verdict.word ==
+            (is_gentle ? shm::VerdictWord::kExited : shm::VerdictWord::kDead));
+      CHECK(attachment.last().snapshot.has_value());
       check_last_state(site);
     }
   }
-  RunningDaemon daemon(site);
+  RunningDaemon daemon(site, {"--job-attempts", "0"});
   std::size_t jobs = 0;
   std::size_t delivered = 0;
   for (StubbornClient& client : clients) {
@@ -209,6 +216,37 @@ TEST_CASE(
                << stored_value(site, "SELECT max(attempt) FROM job") << ", resumed "
                << stored_value(site, "SELECT count(*) FROM job WHERE attempt > 1"));
   }
+}
+
+TEST_CASE("a job at which three engines died is lost and says so, one that waited is done",
+          "[E9]") {
+  const Site site;
+  // A batch holds what is not critical.
+  const std::vector<std::string> holding = {"--max-batch-size", "2", "--max-batch-wait", "1h"};
+  std::string fatal, waiting;
+  for (int death = 0; death < 3; ++death) {
+    INFO("death " << death);
+    RunningDaemon daemon(site, holding);
+    if (death == 0) {
+      const ApiClient client(site.socket());
+      waiting = text_of(client.post_form("/v1/jobs?circuit=demo", witnesses(1)), "job");
+      fatal = text_of(client.post_form("/v1/jobs?circuit=demo&priority=critical", witnesses(256)),
+                      "job");
+    }
+    wait_until(daemon,
+               [&] { return stored_value(site, "SELECT sum(is_running) FROM run") == "1"; });
+    CHECK(ApiClient(site.socket()).get("/v1/jobs/" + waiting).status == 200);
+    daemon.signal(SIGKILL);
+    CHECK(daemon.exit_code() == 128 + SIGKILL);
+    check_last_state(site);
+  }
+  RunningDaemon daemon(site);
+  CHECK(final_state(site, fatal) == "lost");
+  const ApiAnswer lost = ApiClient(site.socket()).get("/v1/jobs/" + fatal);
+  CHECK_THAT(lost.body, Contains("its engine died 3 times while it ran"));
+  CHECK(final_state(site, waiting) == "done");
+  CHECK(stored_value(site, "SELECT count(*) FROM run") == "0");
+  wait_until(daemon, [&] { return spooled_files(site) == 0; });
 }
 
 TEST_CASE("a client is answered 200 with the first job when it asks for the same again") {

@@ -40,7 +40,7 @@ TEST_CASE("a partition that waits for memory names who holds it and what they ar
         "  memory: 1.5 GiB needed, 512.0 MiB of 2.0 GiB free\n"
         "    partition 2 of job 7: holds 192.0 MiB, synthesizing, for 500ms\n"
         "    partition 1 of job 7: holds 64.0 MiB, gpu_proving, for 1.5s\n"
-        "      worker 0: proving, device 0, for 1.5s\n");
+        "      worker 0: proving partition 1 of job 7, device 0, for 1.5s\n");
 }
 
 TEST_CASE("a worker that is stuck ends the chain with its thread and its limit") {
