@@ -18,7 +18,7 @@ struct JobEnd;
 struct StoredJob;
 struct StoreReport;
 
-// The only ways to the store. The row of its thread shows since when something waits for it.
+// What somebody waits for goes to the store this way: the row of its thread shows since when.
 void give_to_store(Change& change, StoredJob job);
 void give_to_store(Change& change, JobEnd end);
 
