@@ -21,6 +21,10 @@ struct CircuitConfiguration {
   std::string kind;            // proof kind: the word its jobs are counted under
   bool insecure = false;       // accept a key without a phase-2 contribution
   bool keep_resident = false;  // load the key at the start
+  std::string digest = {};     // SHA-256 of the key's file, in hexadecimal; empty: any
+  shm::Priority priority = shm::Priority::kNormal;  // of jobs that name none
+
+  bool operator==(const CircuitConfiguration&) const = default;
 };
 
 struct Configuration {
@@ -75,7 +79,10 @@ struct SettingInEffect {
   std::string origin;
 };
 
-// Rows of the status plane that limit a configuration: two allocations for a circuit.
+// Rows of the status plane that limit a configuration: two allocations for a circuit, with room for
+// those that were replaced and have not left yet.
 inline constexpr std::size_t kCircuitsMax = 64;
+inline constexpr std::size_t kCircuitRowsMax = 96;
+inline constexpr std::size_t kCircuitIdBytesMax = 32;
 
 }  // namespace vitrine::engine
