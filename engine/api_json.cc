@@ -40,9 +40,17 @@ boost::json::object device_to_json(const DeviceStatus& status) {
   return object;
 }
 
-boost::json::object circuit_to_json(const shm::AllocationRecord& record) {
-  boost::json::object object = without_place(record);
+boost::json::object circuit_to_json(const CircuitStatus& status) {
+  boost::json::object object = without_place(status.srs);
   object.stable_erase("kind");  // each circuit is shown once, by its SRS
+  object["zkey"] = status.configuration.zkey.string();
+  object["digest"] = status.configuration.digest;
+  object["priority"] = shm::word(status.configuration.priority);
+  object["key_bytes"] = status.key_bytes;
+  object["jobs"] = status.jobs;
+  object["wanted"] = status.is_wanted;
+  object["retired"] = status.is_retired;
+  object["cause"] = status.cause;
   return object;
 }
 

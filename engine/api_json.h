@@ -6,6 +6,7 @@
 #include <boost/json/object.hpp>
 
 #include "engine/engine.h"
+#include "engine/engine_control.h"
 
 namespace vitrine::engine {
 
@@ -14,6 +15,7 @@ namespace vitrine::engine {
 [[nodiscard]] boost::json::object job_to_json(const JobStatus& status);
 // With its number, its memory, and why it is not up in full.
 [[nodiscard]] boost::json::object device_to_json(const DeviceStatus& status);
-[[nodiscard]] boost::json::object circuit_to_json(const shm::AllocationRecord& record);
+// With its digest, its priority, and why its key is not there in full.
+[[nodiscard]] boost::json::object circuit_to_json(const CircuitStatus& status);
 
 }  // namespace vitrine::engine

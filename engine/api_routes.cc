@@ -12,6 +12,7 @@
 #include "engine/api_json.h"
 #include "engine/quantities.h"
 #include "engine/result_assembly.h"
+#include "engine/settings.h"
 #include "shm/printable_text.h"
 
 namespace vitrine::engine {
@@ -19,10 +20,10 @@ namespace {
 
 namespace json = boost::json;
 using Clock = std::chrono::steady_clock;
+using Folders = std::vector<std::filesystem::path>;
 
 constexpr std::string_view kJobs = "/v1/jobs";
 constexpr std::string_view kProve = "/v1/prove";
-constexpr std::string_view kCircuits = "/v1/circuits";
 constexpr std::size_t kRequestIdMax = 64;
 constexpr std::size_t kJsonDepthMax = 8;
 constexpr auto kLookForClient = std::chrono::seconds(1);
@@ -91,12 +92,11 @@ ApiResponse refusal_response(const Refusal& refusal) {
 }
 
 // A file the client named: inside one of the folders that the configuration lists, links resolved.
-Result<WitnessFile> server_file(const std::string& text, WitnessKind kind,
-                                const Configuration& configuration) {
+Result<WitnessFile> server_file(const std::string& text, WitnessKind kind, const Folders& folders) {
   std::error_code problem;
   const std::filesystem::path path = std::filesystem::canonical(text, problem);
   const bool is_absolute = std::filesystem::path(text).is_absolute();
-  for (const auto& allowed : configuration.witness_directories) {
+  for (const auto& allowed : folders) {
     std::error_code ignored;
     const std::filesystem::path folder = std::filesystem::canonical(allowed, ignored);
     const auto [end, inside] =
@@ -111,8 +111,7 @@ Result<WitnessFile> server_file(const std::string& text, WitnessKind kind,
                    "' is not a file inside witness_directories");
 }
 
-Result<std::vector<WitnessFile>> named_witnesses(const std::string& body,
-                                                 const Configuration& configuration) {
+Result<std::vector<WitnessFile>> named_witnesses(const std::string& body, const Folders& folders) {
   json::error_code wrong;
   json::parse_options options;
   options.max_depth = kJsonDepthMax;
@@ -136,19 +135,11 @@ Result<std::vector<WitnessFile>> named_witnesses(const std::string& body,
   std::vector<WitnessFile> witnesses;
   for (const json::value& path : paths->get_array()) {
     if (!path.is_string()) return bad_input("a path is not a text");
-    auto file = server_file(std::string(path.get_string()), kind, configuration);
+    auto file = server_file(std::string(path.get_string()), kind, folders);
     if (!file) return file.error();
     witnesses.push_back(std::move(*file));
   }
   return witnesses;
-}
-
-std::optional<shm::Priority> priority_from(std::string_view text) {
-  for (const auto priority : {shm::Priority::kLow, shm::Priority::kNormal, shm::Priority::kHigh,
-                              shm::Priority::kCritical}) {
-    if (text == shm::word(priority)) return priority;
-  }
-  return std::nullopt;
 }
 
 // All but the witnesses.
@@ -156,9 +147,10 @@ Result<JobRequest> job_head_of(const ApiRequest& request) {
   JobRequest job;
   job.circuit = value_or(request, "circuit", "");
   if (job.circuit.empty()) return bad_input("parameter 'circuit' is missing");
-  const auto priority = priority_from(value_or(request, "priority", "normal"));
-  if (!priority) return bad_input("priority: expected low, normal, high or critical");
-  job.priority = *priority;
+  if (request.query.contains("priority")) {
+    job.priority = priority_from(request.query.at("priority"));
+    if (!job.priority) return bad_input("priority: expected low, normal, high or critical");
+  }
   job.request_id = value_or(request, "request_id", "");
   if (job.request_id.size() > kRequestIdMax) {
     return bad_input("request_id: longer than " + std::to_string(kRequestIdMax) + " bytes");
@@ -178,21 +170,21 @@ Result<JobRequest> job_head_of(const ApiRequest& request) {
   return job;
 }
 
-Result<JobRequest> job_request_of(ApiRequest& request, const Configuration& configuration) {
+Result<JobRequest> job_request_of(ApiRequest& request, const Folders& folders) {
   auto job = job_head_of(request);
   if (!job) return job.error();
   if (request.json.empty()) {
     job->witnesses = std::move(request.witnesses);
     return job;
   }
-  auto named = named_witnesses(request.json, configuration);
+  auto named = named_witnesses(request.json, folders);
   if (!named) return named.error();
   job->witnesses = std::move(*named);
   return job;
 }
 
 bool is_command(std::string_view path) {
-  return path == "/v1/pause" || path == "/v1/resume" || path == "/v1/drain";
+  return path == "/v1/pause" || path == "/v1/resume" || path == "/v1/drain" || path == "/v1/reload";
 }
 
 // `/v1/jobs/ID` and `/v1/jobs/ID/proof`.
@@ -215,7 +207,7 @@ std::optional<JobPath> job_path(std::string_view path) {
 std::vector<std::string_view> methods_of(std::string_view path) {
   if (path == kJobs) return {"GET", "POST"};
   if (path == kProve || is_command(path)) return {"POST"};
-  if (path == kCircuits) return {"GET"};
+  if (const auto methods = circuit_methods(path); !methods.empty()) return methods;
   if (const auto methods = device_methods(path); !methods.empty()) return methods;
   const auto job = job_path(path);
   if (!job) return {};
@@ -289,7 +281,9 @@ ApiResponse ApiRoutes::answer(ApiRequest request) {
   const std::string_view path = request.path;
   if (path == kJobs) return request.method == "GET" ? list_jobs(request) : submit(request);
   if (path == kProve) return prove(request);
-  if (path == kCircuits) return list_circuits(request);
+  if (!circuit_methods(path).empty()) {
+    return answer_circuits(engine_.control(), verification_, request);
+  }
   if (!device_methods(path).empty()) return answer_devices(engine_, request);
   if (is_command(path)) return command(request, path.substr(4));
   const auto job = job_path(path);
@@ -298,8 +292,19 @@ ApiResponse ApiRoutes::answer(ApiRequest request) {
   return request.method == "GET" ? show_job(job->id, request) : cancel_job(job->id, request);
 }
 
+void ApiRoutes::set_witness_directories(Folders folders) {
+  auto next = std::make_shared<const Folders>(std::move(folders));
+  const std::lock_guard lock(folders_mutex_);
+  witness_folders_ = std::move(next);
+}
+
+ApiRoutes::WitnessFolders ApiRoutes::witness_folders() {
+  const std::lock_guard lock(folders_mutex_);
+  return witness_folders_;
+}
+
 ApiResponse ApiRoutes::submit(ApiRequest& request) {
-  auto job = job_request_of(request, configuration_);
+  auto job = job_request_of(request, *witness_folders());
   if (!job) return problem(400, job.error().text);
   const Reception received = engine_.receive(std::move(*job));
   if (!received) return refusal_response(received.error());
@@ -317,7 +322,7 @@ ApiResponse ApiRoutes::prove(ApiRequest& request) {
   if (on_disconnect != "true" && on_disconnect != "false") {
     return problem(400, "cancel_on_disconnect: expected true or false");
   }
-  auto job = job_request_of(request, configuration_);
+  auto job = job_request_of(request, *witness_folders());
   if (!job) return problem(400, job.error().text);
   const Submission submitted = engine_.submit(std::move(*job));
   if (!submitted) return refusal_response(submitted.error());
@@ -446,15 +451,11 @@ ApiResponse ApiRoutes::cancel_job(JobId id, const ApiRequest& request) {
   return json_response(status->is_final() ? 200 : 202, job_to_json(*status));
 }
 
-ApiResponse ApiRoutes::list_circuits(const ApiRequest& request) {
-  if (auto unknown = unknown_parameter(request, {})) return *unknown;
-  json::array shown;
-  for (const auto& record : engine_.circuits()) shown.push_back(circuit_to_json(record));
-  return json_response(200, json::object{{"circuits", std::move(shown)}});
-}
-
 ApiResponse ApiRoutes::command(const ApiRequest& request, std::string_view name) {
   if (auto unknown = unknown_parameter(request, {})) return *unknown;
+  if (name == "reload") {
+    return on_reload_ ? reload_response(on_reload_()) : problem(503, "there is nothing to reload");
+  }
   if (name == "drain") {
     on_drain_();
   } else {

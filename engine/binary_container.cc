@@ -40,6 +40,7 @@ Result<void> BinaryContainer::open_checked() {
   }
   if (!S_ISREG(status.st_mode)) return file_error("not a regular file");
   size_bytes_ = static_cast<std::uint64_t>(status.st_size);
+  stamp_ = FileStamp::of(file_.number());
   return {};
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/error.h"
+#include "engine/file_stamp.h"
 #include "shm/file_descriptor.h"
 
 namespace vitrine::engine {
@@ -59,6 +60,8 @@ class BinaryContainer {
   [[nodiscard]] Error file_error(std::string_view rule) const;
 
   [[nodiscard]] std::uint64_t size_bytes() const { return size_bytes_; }
+  // Written to, or replaced in its folder, since it was opened.
+  [[nodiscard]] bool has_changed() const { return FileStamp::of(file_.number()) != stamp_; }
 
  private:
   BinaryContainer(shm::FileDescriptor file, std::string name)
@@ -72,6 +75,7 @@ class BinaryContainer {
   shm::FileDescriptor file_;
   std::string name_;
   std::uint64_t size_bytes_ = 0;
+  FileStamp stamp_;
   std::vector<ContainerSection> sections_;
 };
 

@@ -87,6 +87,7 @@ std::optional<Refusal> input_refusal(const Circuit& circuit, std::span<const Wit
 }
 
 void judge_circuit(Change& change, Circuit& circuit) {
+  if (circuit.is_retired) return;
   std::string fault = fault_of(change.model(), circuit);
   if (fault == circuit.fault) return;
   // The new one first: the engine is not well in between.

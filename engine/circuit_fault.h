@@ -22,7 +22,7 @@ namespace vitrine::engine {
                                                    std::span<const WitnessFile> files);
 
 // Degrades the engine while the circuit cannot be proved, and takes that back when a load went
-// well. After the start and after each load.
+// well. After the start, each load and each reload; no effect on one that is retired.
 void judge_circuit(Change& change, Circuit& circuit);
 
 }  // namespace vitrine::engine

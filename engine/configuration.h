@@ -24,6 +24,10 @@ struct CircuitConfiguration {
   // Makes witnesses from inputs (witness_command.h); empty: the circuit takes witnesses only.
   std::vector<std::string> witness_command = {};
   std::uint64_t witness_timeout_ns = 600'000'000'000;
+  std::string digest = {};  // SHA-256 of the key's file, in hexadecimal; empty: any
+  shm::Priority priority = shm::Priority::kNormal;  // of jobs that name none
+
+  bool operator==(const CircuitConfiguration&) const = default;
 };
 
 struct Configuration {
@@ -79,7 +83,10 @@ struct SettingInEffect {
   std::string origin;
 };
 
-// Rows of the status plane that limit a configuration: two allocations for a circuit.
+// Rows of the status plane that limit a configuration: two allocations for a circuit, with room for
+// those that were replaced and have not left yet.
 inline constexpr std::size_t kCircuitsMax = 64;
+inline constexpr std::size_t kCircuitRowsMax = 96;
+inline constexpr std::size_t kCircuitIdBytesMax = 32;
 
 }  // namespace vitrine::engine

@@ -306,13 +306,15 @@ bool is_bare(const std::string& text) {
   return text == "true" || text == "false" || is_number;
 }
 
-std::array<std::pair<const char*, std::string>, 6> shown_keys(const CircuitConfiguration& circuit) {
+std::array<std::pair<const char*, std::string>, 8> shown_keys(const CircuitConfiguration& circuit) {
   return {{{"zkey", circuit.zkey.string()},
            {"kind", circuit.kind},
            {"insecure", circuit.insecure ? "true" : "false"},
            {"keep_resident", circuit.keep_resident ? "true" : "false"},
            {kWitnessCommand, witness_command_text(circuit.witness_command)},
-           {"witness_timeout", duration_setting(circuit.witness_timeout_ns)}}};
+           {"witness_timeout", duration_setting(circuit.witness_timeout_ns)},
+           {"digest", circuit.digest},
+           {"priority", std::string(shm::word(circuit.priority))}}};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "engine/circuit_changes.h"
 #include "engine/deadlines.h"
 #include "engine/device_eligibility.h"
 #include "engine/job_lifecycle.h"
@@ -29,7 +30,7 @@ CircuitDemand demand_of(const Circuit& circuit) {
 
 JobDemand demand_of(const Job& job) {
   const UrgencyFacts urgency{job.priority, job.deadline.ns, job.submitted.ns, job.waiting_since.ns};
-  return {job.circuit->row, job.pending(), urgency, job.batch};
+  return {job.circuit->place, job.pending(), urgency, job.batch};
 }
 
 void fill_resources(SchedulerView& view, const EngineModel& model) {
@@ -151,7 +152,7 @@ Failure cannot_fit(const EngineModel& model, const Job& job, std::uint64_t needs
 }
 
 void carry_out_keys(Change& change, const PlanningSpace& space) {
-  std::vector<Circuit>& circuits = change.model().keys.circuits();
+  const auto circuits = change.model().keys.circuits();
   for (const Plan::Load& load : space.plan.loads) {
     begin_load_for(change, circuits[load.circuit], load.job ? space.waiting[*load.job] : nullptr);
   }
@@ -209,6 +210,7 @@ void dispatch(Change& change) {
   PlanningSpace& space = model.planning;
   std::uint64_t next_deadline_ns = 0;
   do {
+    drop_retired(change);
     next_deadline_ns = judge_deadlines(change);
     make_plan(view_of(model, space, change.now()), space.plan);
   } while (carry_out(change, space));

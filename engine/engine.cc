@@ -120,6 +120,7 @@ struct Engine::Parts {
   std::unique_ptr<kernels::ThreadPool> pool;
   std::vector<std::unique_ptr<kernels::ThreadPool>> device_pools;
   std::unique_ptr<EngineState> state;
+  std::optional<EngineControl> control;
   std::unique_ptr<LastWordsPlace> last_words;
   std::unique_ptr<Heartbeat> heartbeat;
   std::vector<std::uint32_t> device_of_worker;
@@ -200,6 +201,7 @@ Engine::Started Engine::start(EngineOptions options) {
   parts->last_id = std::max(first_job_id(shm::unix_ns()), highest_stored_id);
   parts->state = std::make_unique<EngineState>(std::move(publication->writer), std::move(*model),
                                                parts->options.journal);
+  parts->control.emplace(*parts->state);
   parts->last_words = std::make_unique<LastWordsPlace>(parts->state->writer());
   std::vector<ResumedJob> resumed = std::move(parts->options.resumed);
   const auto missing_commands = command_complaints(parts->options.configuration);
@@ -384,6 +386,8 @@ DeviceRelease Engine::release_device(std::uint32_t number) {
   return parts_->state->change(
       [&](Change& change) { return engine::release_device(change, number); });
 }
+
+EngineControl& Engine::control() { return *parts_->control; }
 
 void Engine::set_pause(Pause pause) {
   parts_->state->change([&](Change& change) {

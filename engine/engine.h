@@ -17,6 +17,7 @@
 #include "engine/configuration.h"
 #include "engine/device.h"
 #include "engine/device_health.h"
+#include "engine/engine_control.h"
 #include "engine/job_request.h"
 #include "engine/job_resumption.h"
 #include "engine/journal.h"
@@ -109,6 +110,9 @@ class Engine {
   [[nodiscard]] std::vector<DeviceStatus> devices();
   // Takes a device back that was quarantined or lost.
   [[nodiscard]] DeviceRelease release_device(std::uint32_t number);
+
+  // Circuits and settings while the engine runs.
+  [[nodiscard]] EngineControl& control();
 
   enum class Pause { kOn, kOff };
   void set_pause(Pause pause);

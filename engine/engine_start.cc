@@ -9,6 +9,8 @@
 #include "engine/device_setup.h"
 #include "engine/host_group.h"
 #include "engine/host_memory.h"
+#include "engine/kind_tallies.h"
+#include "engine/live_settings.h"
 #include "engine/quantities.h"
 #include "kernels/kernel_path.h"
 #include "shm/clock.h"
@@ -18,8 +20,6 @@ namespace vitrine::engine {
 namespace {
 
 constexpr std::int64_t kStartOf2026UnixMs = 1'767'225'600'000;
-constexpr std::size_t kKindsNamed = 8;
-constexpr const char* kOtherKinds = "other";
 
 StartResult<std::uint64_t> budget_of(const Configuration& configuration) {
   if (configuration.memory_budget_bytes) return *configuration.memory_budget_bytes;
@@ -29,18 +29,6 @@ StartResult<std::uint64_t> budget_of(const Configuration& configuration) {
   return StartFailure{StartFailure::Kind::kUsage, "memory_safety_margin = " + size_text(margin) +
                                                       " leaves nothing of the " + size_text(limit) +
                                                       " that this process may use"};
-}
-
-// The row of a kind; kinds beyond the eighth share one.
-std::uint32_t kind_row(EngineModel& model, const std::string& kind) {
-  auto& tallies = model.tallies;
-  const std::string& name = tallies.size() >= kKindsNamed ? kOtherKinds : kind;
-  for (std::uint32_t row = 0; row < tallies.size(); ++row) {
-    if (tallies[row]->kind == kind || tallies[row]->kind == name) return row;
-  }
-  tallies.push_back(std::make_unique<KindTally>());
-  tallies.back()->kind = name;
-  return static_cast<std::uint32_t>(tallies.size() - 1);
 }
 
 void add_workers(EngineModel& model) {
@@ -94,12 +82,8 @@ void fill_facts(EngineModel& model, const EngineOptions& options) {
   model.facts.kernel_path = kernels::kernel_path_name();
   model.facts.started = {shm::monotonic_ns()};
   model.facts.synthesis_limit = configuration.synthesis_concurrency;
-  model.facts.device_queue_capacity = configuration.device_queue_capacity;
-  model.facts.job_queue_capacity = configuration.job_queue_capacity;
   model.facts.key_loaders = configuration.key_loaders;
-  model.facts.rules = {configuration.starvation_limit_ns, configuration.eviction_min_idle_ns,
-                       configuration.max_batch_size, configuration.max_batch_wait_ns};
-  model.facts.step_limit_ns = configuration.step_limit_ns;
+  apply_live_settings(model, configuration);
   if (!choice.fallback.empty()) model.degraded.add(choice.fallback);
   model.backend_fallbacks = choice.fallback.empty() ? 0 : 1;
 }

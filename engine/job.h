@@ -105,7 +105,7 @@ struct Job : std::enable_shared_from_this<Job> {
   std::uint32_t row = 0;
   shm::JobState state = shm::JobState::kUnknown;
   shm::Priority priority = shm::Priority::kNormal;
-  Circuit* circuit = nullptr;
+  std::shared_ptr<Circuit> circuit;
   KindTally* tally = nullptr;
   std::string request;
   std::uint32_t attempt = 1;

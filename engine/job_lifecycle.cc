@@ -50,9 +50,9 @@ Refusal unknown_circuit(std::string_view circuit) {
 }
 
 void fill_job(Job& job, Circuit& circuit, EngineModel& model, JobRequest& request) {
-  job.circuit = &circuit;
+  job.circuit = circuit.shared_from_this();
   job.tally = model.tallies[circuit.kind_row].get();
-  job.priority = request.priority;
+  job.priority = request.priority.value_or(circuit.configuration.priority);
   job.request = std::move(request.request_id);
   job.at_deadline = request.at_deadline;
 }
@@ -223,7 +223,11 @@ std::optional<Reception> known_request(const EngineModel& model, const JobReques
 Reception receive_job(Change& change, JobId id, JobRequest& request) {
   EngineModel& model = change.model();
   Circuit* circuit = model.keys.find(request.circuit);
-  if (circuit == nullptr) return unknown_circuit(request.circuit);
+  if (circuit == nullptr) {
+    // Its circuit may be gone, but the job is there.
+    if (auto known = known_request(model, request)) return *known;
+    return unknown_circuit(request.circuit);
+  }
   if (request.witnesses.empty() || request.witnesses.size() > kPartitionsMax) {
     return Refusal{RefusalReason::kBadRequest, "a job has 1 to " + std::to_string(kPartitionsMax) +
                                                    " witnesses or inputs, not " +
@@ -314,10 +318,8 @@ void finish_job(Change& change, Job& job) {
 
 std::optional<Refusal> expected_refusal(const EngineModel& model, const JobRequest& request) {
   if (stands_for_a_job(model, request)) return std::nullopt;
-  for (const Circuit& known : model.keys.circuits()) {
-    if (known.configuration.id == request.circuit) return circuit_refusal(model, known);
-  }
-  return unknown_circuit(request.circuit);
+  const Circuit* circuit = model.keys.find(request.circuit);
+  return circuit == nullptr ? unknown_circuit(request.circuit) : circuit_refusal(model, *circuit);
 }
 
 std::optional<Refusal> refuse_in_advance(Change& change, JobId id, JobRequest& request) {

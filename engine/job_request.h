@@ -18,8 +18,8 @@ namespace vitrine::engine {
 
 struct JobRequest {
   std::string circuit;
-  std::vector<WitnessFile> witnesses;  // or inputs; one per partition, 1 to kPartitionsMax
-  shm::Priority priority = shm::Priority::kNormal;
+  std::vector<WitnessFile> witnesses;        // or inputs; one per partition, 1 to kPartitionsMax
+  std::optional<shm::Priority> priority;     // none: the circuit's
   std::optional<std::uint64_t> deadline_ns;  // from now
   Job::AtDeadline at_deadline = Job::AtDeadline::kGoOn;
   std::string request_id;

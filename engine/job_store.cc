@@ -57,6 +57,11 @@ void JobStore::stop() {
   thread_.join();
 }
 
+void JobStore::set_limits(const ResultLimits& limits) {
+  const std::lock_guard lock(queue_mutex_);
+  limits_ = limits;
+}
+
 void JobStore::put(StoredJob job) {
   {
     const std::lock_guard lock(queue_mutex_);
@@ -164,7 +169,12 @@ void JobStore::forget(StoreReport& report) {
   forget_after_ns_ = shm::monotonic_ns() + kForgetEveryNs;
   auto transaction = SqliteTransaction::begin(file_.writer);
   if (!transaction) return;
-  auto forgotten = forget_jobs(file_.writer, limits_, shm::unix_ns());
+  ResultLimits limits;
+  {
+    const std::lock_guard lock(queue_mutex_);
+    limits = limits_;
+  }
+  auto forgotten = forget_jobs(file_.writer, limits, shm::unix_ns());
   if (!forgotten || forgotten->empty() || !transaction->commit()) return;
   report.forgotten = std::move(*forgotten);
   // There may be more where these came from.

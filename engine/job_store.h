@@ -59,6 +59,9 @@ class JobStore {
   // Writes what has been put so far, tries once more what was put off, and ends the thread.
   void stop();
 
+  // From the next time that something is forgotten on.
+  void set_limits(const ResultLimits& limits);
+
   void put(StoredJob job);
   void put(JobEnd end);
   void put(const JobRun& run);
@@ -88,7 +91,7 @@ class JobStore {
   void forget(StoreReport& report);
 
   JobStoreFile file_;
-  ResultLimits limits_;
+  ResultLimits limits_;  // guarded by queue_mutex_
   Listener listener_;
   std::vector<JobEnd> put_off_;  // ends that could not be written yet
   bool has_fault_ = false;

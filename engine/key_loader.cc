@@ -2,11 +2,13 @@
 #include "engine/key_loader.h"
 
 #include <chrono>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/circuit_changes.h"
 #include "engine/circuit_fault.h"
 #include "engine/exception_guard.h"
 #include "engine/job_lifecycle.h"
@@ -16,8 +18,13 @@
 namespace vitrine::engine {
 namespace {
 
-// What one thread loads now; null when it waits.
-using LoadInHand = Circuit*;
+// What one thread loads now, as it was configured when it began.
+struct LoadInHand {
+  Circuit* circuit = nullptr;  // null: it waits
+  CircuitConfiguration configuration;
+  FileStamp file;
+  std::optional<KeyShape> shape;
+};
 
 // False: the engine stops.
 bool take_load(EngineState& state, ThreadRow row, LoadInHand& in_hand) {
@@ -25,14 +32,20 @@ bool take_load(EngineState& state, ThreadRow row, LoadInHand& in_hand) {
       [](const EngineModel& model) { return model.stopping || model.keys.has_loads(); },
       [&in_hand, row](Change& change) {
         if (change.model().stopping) return false;
-        in_hand = change.model().keys.next_load();
+        in_hand.circuit = change.model().keys.next_load();
+        in_hand.configuration = in_hand.circuit->configuration;
+        in_hand.shape = in_hand.circuit->shape;
         take_step(change, row, "loading key", nullptr);
         return true;
       });
 }
 
-// Shows how far a load has come, ten times a second, and ends it when the engine stops: a key may
-// take minutes.
+// Whether the load is of no use any more: a key may take minutes.
+bool is_in_vain(const EngineModel& model, const Circuit& circuit) {
+  return model.stopping || (circuit.is_retired && !has_jobs(model, circuit));
+}
+
+// Shows how far a load has come, ten times a second, and ends one that is in vain.
 class LoadWatch {
  public:
   LoadWatch(EngineState& state, Circuit& circuit) : state_(state), circuit_(circuit) {}
@@ -48,11 +61,11 @@ class LoadWatch {
       circuit_.pce.progress(loaded.constraints, loaded.constraints_total);
       if (has_news) circuit_.pce.finish_load(change.now());
       change.publish().key_progressed(circuit_);
-      return change.model().stopping;
+      return is_in_vain(change.model(), circuit_);
     });
     if (!is_stopping) return;
     has_stopped_ = true;
-    throw std::runtime_error("the engine stops");  // guard_all makes it a value
+    throw std::runtime_error("nobody needs the key");  // guard_all makes it a value
   }
 
   [[nodiscard]] bool has_stopped() const { return has_stopped_; }
@@ -71,35 +84,49 @@ class LoadWatch {
 void fail_waiting_jobs(Change& change, const Circuit& circuit, const Error& error) {
   const std::vector<Job*> active = change.model().jobs.active();
   for (Job* job : active) {
-    if (job->circuit != &circuit || job->pending() == 0) continue;
+    if (job->circuit.get() != &circuit || job->pending() == 0) continue;
     stop_job(change, *job,
              {error.error_class, error.text, shm::PartitionStage::kPending, job->to_start(), {}});
   }
 }
 
-// The budget counts on what the header said at the start.
-Result<std::shared_ptr<const ProvingKey>> load_same_key(const Circuit& circuit,
+// The budget counts on what the header said when the circuit was configured.
+Result<std::shared_ptr<const ProvingKey>> load_same_key(const LoadInHand& in_hand,
                                                         const ProvingKeyOptions& options,
                                                         const KeyReader& read,
                                                         kernels::ThreadPool& threads) {
-  auto loaded = read(circuit.configuration.zkey, options, threads);
-  if (loaded && (*loaded)->shape != *circuit.shape) {
-    return bad_input(circuit.configuration.zkey.string() +
-                     ": its size or curve changed since the engine was started; start it again");
+  auto loaded = read(in_hand.configuration.zkey, options, threads);
+  if (loaded && (*loaded)->shape != *in_hand.shape) {
+    return bad_input(in_hand.configuration.zkey.string() +
+                     ": its size or curve changed since it was configured; reload the engine");
   }
   return loaded;
 }
 
+// Jobs that began with a key that was replaced must not end with another.
+bool has_lost_file(const Circuit& circuit, const FileStamp& read) {
+  return circuit.is_retired && !read.has_bytes_of(circuit.file);
+}
+
+Error lost_file(const Circuit& circuit) {
+  return bad_input(circuit.configuration.zkey.string() +
+                   ": it was replaced after its jobs had begun, and is not in memory any more");
+}
+
 void tell_failed_load(Change& change, const Circuit& circuit, const Error& error) {
   if (error.error_class == ErrorClass::kLost) {
-    return change.log("key load stopped", circuit.configuration.id);
+    return change.log("key load stopped", circuit.shown_name);
   }
   change.log("key refused", circuit.configuration.id + ": " + error.text, JournalLevel::kError);
   change.note_error({failure_class_of(error.error_class), error.text, 0, {}, {}});
 }
 
-void end_load(Change& change, Circuit& circuit, Result<std::shared_ptr<const ProvingKey>> loaded) {
+void end_load(Change& change, const LoadInHand& in_hand,
+              Result<std::shared_ptr<const ProvingKey>> loaded) {
+  Circuit& circuit = *in_hand.circuit;
+  if (loaded && has_lost_file(circuit, in_hand.file)) loaded = lost_file(circuit);
   if (loaded) {
+    circuit.file = in_hand.file;
     change.model().keys.finish_load(circuit, std::move(*loaded), change.now());
     change.log("key ready", circuit.configuration.id);
   } else {
@@ -113,21 +140,22 @@ void end_load(Change& change, Circuit& circuit, Result<std::shared_ptr<const Pro
 
 void load(EngineState& state, ThreadRow row, LoadInHand& in_hand, const KeyReader& read,
           kernels::ThreadPool& threads) {
-  Circuit& circuit = *in_hand;
-  LoadWatch watch(state, circuit);
+  LoadWatch watch(state, *in_hand.circuit);
   ProvingKeyOptions options;
-  options.insecure = circuit.configuration.insecure;
+  options.insecure = in_hand.configuration.insecure;
+  options.digest = in_hand.configuration.digest;
+  in_hand.file = FileStamp::of(in_hand.configuration.zkey);
   options.progress = [&watch](const LoadedBytes& loaded) { watch.progressed(loaded); };
   std::uint64_t exceptions = 0;
   auto loaded = guard_all("key load", exceptions,
-                          [&] { return load_same_key(circuit, options, read, threads); });
+                          [&] { return load_same_key(in_hand, options, read, threads); });
   if (watch.has_stopped()) {
-    loaded = Error{ErrorClass::kLost, "the engine stopped before the key was loaded"};
+    loaded = Error{ErrorClass::kLost, "the load was stopped before the key was there"};
   }
   state.change([&](Change& change) {
     if (exceptions > 0 && !watch.has_stopped()) count_restart(change, row, loaded.error());
-    end_load(change, circuit, std::move(loaded));
-    in_hand = nullptr;
+    end_load(change, in_hand, std::move(loaded));
+    in_hand = {};
     wait_for_work(change, row);
   });
 }
@@ -136,13 +164,13 @@ void load(EngineState& state, ThreadRow row, LoadInHand& in_hand, const KeyReade
 
 void run_key_loader(EngineState& state, ThreadRow row, const KeyReader& read,
                     kernels::ThreadPool& threads) {
-  LoadInHand in_hand = nullptr;
+  LoadInHand in_hand;
   supervise(state, row,
             {[&] {
                while (take_load(state, row, in_hand)) load(state, row, in_hand, read, threads);
              },
              [&](Change& change, const Error& error) {
-               if (in_hand != nullptr) end_load(change, *std::exchange(in_hand, nullptr), error);
+               if (in_hand.circuit != nullptr) end_load(change, std::exchange(in_hand, {}), error);
              }});
 }
 

@@ -36,6 +36,10 @@ class LoadProgress {
     loaded_.constraints += bytes;
     tell();
   }
+  // Nothing new: for a wait that whoever listens may end.
+  void tell() const {
+    if (listener_) listener_(loaded_);
+  }
   void end_constraints() {
     loaded_.constraints = loaded_.constraints_total;
     loaded_.has_constraints = true;
@@ -43,10 +47,6 @@ class LoadProgress {
   }
 
  private:
-  void tell() const {
-    if (listener_) listener_(loaded_);
-  }
-
   Listener listener_;
   LoadedBytes loaded_;
 };

@@ -141,6 +141,10 @@ LogJournal::LogJournal(const std::string& level, const std::string& format, std:
 
 LogJournal::~LogJournal() { tell_left_out_by(std::numeric_limits<std::uint64_t>::max()); }
 
+void LogJournal::set_level(const std::string& level) {
+  logger_->lines.set_level(spdlog::level::from_str(level));
+}
+
 void LogJournal::write(const JournalEntry& entry) {
   if (!logger_->lines.should_log(level_of(entry.level))) return;
   {

@@ -19,6 +19,7 @@ class LogJournal final : public Journal {
   // second, zero for none.
   LogJournal(const std::string& level, const std::string& format, std::uint32_t limit);
   ~LogJournal() override;
+  void set_level(const std::string& level);
   void write(const JournalEntry& entry) override;
   // Tells what was left out until now. To be called now and then: nothing is said in silence.
   void tell_left_out();

@@ -33,7 +33,7 @@ class JobStore;
 
 // What a worker still holds whose partition was taken away: it comes back when the worker answers.
 struct AbandonedWork {
-  const Circuit* circuit;
+  std::shared_ptr<const Circuit> circuit;
   KeyUse key_use;
   std::uint64_t withheld_bytes = 0;  // of the budget
 };
@@ -53,7 +53,7 @@ struct Worker {
 inline constexpr std::uint32_t kCriticalPlaces = 1;
 inline constexpr std::uint32_t kCriticalLoaders = 1;
 
-// What never changes after the start.
+// What work never changes: set at the start, some of it (live_settings.h) by a reload.
 struct EngineFacts {
   shm::Backend requested_backend = shm::Backend::kAuto;
   std::string kernel_path;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/file_digest.h"
 #include "engine/quantities.h"
 #include "engine/zkey_coefficients.h"
 #include "engine/zkey_file.h"
@@ -120,15 +121,34 @@ Result<HeaderPoints<Curve>> read_trusted_header(const ZkeyFile& file, KeyTrust t
   return header;
 }
 
+Result<std::string> check_digest(const ZkeyFile& file, const ProvingKeyOptions& options,
+                                 FileDigest& digest, const LoadProgress& progress) {
+  auto found = digest.await([&progress] { progress.tell(); });
+  if (found && !options.digest.empty() && *found != options.digest) {
+    return file.container.file_error("its sha256 is " + *found + ", expected the digest " +
+                                     options.digest);
+  }
+  return found;
+}
+
+LoadProgress progress_for(const ZkeyFile& file, const ProvingKeyOptions& options) {
+  return {options.progress, file.container.size_bytes(),
+          file.section(ZkeySection::kCoefficients).length_bytes};
+}
+
+KeyTrust trust_of(const ProvingKeyOptions& options) {
+  return options.insecure ? KeyTrust::kInsecure : KeyTrust::kContributed;
+}
+
 template <class Curve>
 Result<std::shared_ptr<const ProvingKey>> load(const ZkeyFile& file,
                                                const ProvingKeyOptions& options,
                                                kernels::ThreadPool& threads) {
-  auto header = read_trusted_header<Curve>(
-      file, options.insecure ? KeyTrust::kInsecure : KeyTrust::kContributed);
+  auto header = read_trusted_header<Curve>(file, trust_of(options));
   if (!header) return header.error();
-  LoadProgress progress(options.progress, file.container.size_bytes(),
-                        file.section(ZkeySection::kCoefficients).length_bytes);
+  FileDigest digest(file.container);
+  if (!options.digest.empty()) digest.begin();
+  LoadProgress progress = progress_for(file, options);
   ZkeyPointReader reader(file, threads, progress);
   auto verifying_key = read_verifying_key<Curve>(file, *header, reader);
   if (!verifying_key) return verifying_key.error();
@@ -137,9 +157,50 @@ Result<std::shared_ptr<const ProvingKey>> load(const ZkeyFile& file,
   progress.end_constraints();
   auto points = read_points<Curve>(file.shape, *header, reader);
   if (!points) return points.error();
+  if (!options.digest.empty()) {
+    const auto same = check_digest(file, options, digest, progress);
+    if (!same) return same.error();
+  }
   return std::make_shared<const ProvingKey>(ProvingKey{
       file.shape, std::move(*verifying_key),
       CurveKey<Curve>{std::move(*points), std::move((*matrices)[0]), std::move((*matrices)[1])}});
+}
+
+template <class Curve>
+Result<void> check_points(const KeyShape& shape, ZkeyPointReader& reader) {
+  using G1 = typename Curve::G1;
+  const std::size_t variables = shape.variables;
+  auto checked = reader.template check<G1>(ZkeySection::kA, variables);
+  if (checked) checked = reader.template check<G1>(ZkeySection::kB1, variables);
+  if (checked) checked = reader.template check<typename Curve::G2>(ZkeySection::kB2, variables);
+  if (checked) {
+    checked = reader.template check<G1>(ZkeySection::kL, variables - shape.public_inputs - 1);
+  }
+  if (checked) checked = reader.template check<G1>(ZkeySection::kH, shape.domain_size);
+  return checked;
+}
+
+template <class Curve>
+Result<std::string> verify(const ZkeyFile& file, const ProvingKeyOptions& options,
+                           kernels::ThreadPool& threads) {
+  auto header = read_trusted_header<Curve>(file, trust_of(options));
+  if (!header) return header.error();
+  FileDigest digest(file.container);
+  digest.begin();
+  LoadProgress progress = progress_for(file, options);
+  ZkeyPointReader reader(file, threads, progress);
+  auto verifying_key = read_verifying_key<Curve>(file, *header, reader);
+  if (!verifying_key) return verifying_key.error();
+  auto checked = ZkeyCoefficientReader<typename Curve::Fr>(file, progress).check();
+  if (!checked) return checked.error();
+  progress.end_constraints();
+  if (auto points = check_points<Curve>(file.shape, reader); !points) return points.error();
+  return check_digest(file, options, digest, progress);
+}
+
+Error no_memory(const std::filesystem::path& path, std::uint64_t bytes) {
+  return {ErrorClass::kOutOfMemory,
+          path.string() + ": no memory for a proving key of " + size_text(bytes)};
 }
 
 }  // namespace
@@ -164,9 +225,21 @@ Result<std::shared_ptr<const ProvingKey>> load_proving_key(const std::filesystem
       return load<typename decltype(curve)::type>(*file, options, threads);
     });
   } catch (const std::bad_alloc&) {
-    return Error{ErrorClass::kOutOfMemory,
-                 path.string() + ": no memory for a proving key of " +
-                     size_text(file->shape.points_bytes + file->shape.constraints_bytes)};
+    return no_memory(path, file->shape.points_bytes + file->shape.constraints_bytes);
+  }
+}
+
+Result<std::string> verify_proving_key(const std::filesystem::path& path,
+                                       const ProvingKeyOptions& options,
+                                       kernels::ThreadPool& threads) {
+  auto file = ZkeyFile::open(path);
+  if (!file) return file.error();
+  try {
+    return with_curve(file->shape.curve, [&](auto curve) {
+      return verify<typename decltype(curve)::type>(*file, options, threads);
+    });
+  } catch (const std::bad_alloc&) {
+    return no_memory(path, file->shape.points_bytes + file->shape.constraints_bytes);
   }
 }
 

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 #include <variant>
 
 #include "engine/curve_id.h"
@@ -75,9 +76,10 @@ struct ProvingKey {
 };
 
 struct ProvingKeyOptions {
-  bool insecure = false;  // accept a key without a phase-2 contribution (gamma2 == delta2)
+  bool insecure = false;    // accept a key without a phase-2 contribution (gamma2 == delta2)
+  std::string digest = {};  // SHA-256 that the file must have, in hexadecimal; empty: any
   // Called on the loading thread, a few times a second.
-  std::function<void(const LoadedBytes&)> progress;
+  std::function<void(const LoadedBytes&)> progress = {};
 };
 
 // Reads and checks the whole key. Errors: kBadInput naming file, section, rule, expected and
@@ -85,6 +87,12 @@ struct ProvingKeyOptions {
 [[nodiscard]] Result<std::shared_ptr<const ProvingKey>> load_proving_key(
     const std::filesystem::path& path, const ProvingKeyOptions& options,
     kernels::ThreadPool& threads);
+
+// All that load_proving_key() checks, in a few MiB of memory and without keeping anything; answers
+// the SHA-256 of the file. Errors and threads: as there.
+[[nodiscard]] Result<std::string> verify_proving_key(const std::filesystem::path& path,
+                                                     const ProvingKeyOptions& options,
+                                                     kernels::ThreadPool& threads);
 
 // Reads and checks the header and the section table only: cheap, for admission and budgets.
 [[nodiscard]] Result<KeyShape> probe_proving_key(const std::filesystem::path& path);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/proving_key_cache.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cassert>
 #include <utility>
@@ -13,15 +11,15 @@ using shm::AllocationState;
 
 namespace {
 
-// Of a key that was refused: a file that cannot be opened is not there, whatever is in it.
-AllocationState refused_state(const CircuitConfiguration& configuration) {
-  const bool is_there = ::access(configuration.zkey.c_str(), R_OK) == 0;
-  return is_there ? AllocationState::kCorrupt : AllocationState::kAbsent;
+bool is_droppable(const std::shared_ptr<Circuit>& circuit) {
+  return circuit->presence() == KeyPresence::kLeaving && circuit->references == 0 &&
+         circuit->key != nullptr;
 }
 
-bool is_droppable(const Circuit& circuit) {
-  return circuit.presence() == KeyPresence::kLeaving && circuit.references == 0 &&
-         circuit.key != nullptr;
+// Ids have no '~', so no circuit is called so.
+std::string retired_name(const Circuit& circuit) {
+  const std::string number = "~" + std::to_string(circuit.row);
+  return circuit.configuration.id.substr(0, kCircuitIdBytesMax - number.size()) + number;
 }
 
 }  // namespace
@@ -65,29 +63,73 @@ void KeyUse::release() {
 }
 
 ProvingKeyCache::ProvingKeyCache(const std::vector<CircuitConfiguration>& circuits,
-                                 unsigned threads) {
+                                 unsigned threads)
+    : threads_(threads) {
   for (const CircuitConfiguration& configuration : circuits) {
-    Circuit& circuit = circuits_.emplace_back();
-    circuit.configuration = configuration;
-    circuit.row = static_cast<std::uint32_t>(circuits_.size() - 1);
-    const auto shape = check_proving_key_header(
-        configuration.zkey, configuration.insecure ? KeyTrust::kInsecure : KeyTrust::kContributed);
-    if (shape) {
-      circuit.shape = *shape;
-      circuit.working = working_bytes(*shape, threads);
-    } else {
-      circuit.srs.settle(refused_state(configuration), {});
-      circuit.pce.settle(refused_state(configuration), {});
-      circuit.cause = shape.error().text;
-    }
+    add(make(examine_circuit(configuration), {}));
   }
 }
 
-Circuit* ProvingKeyCache::find(std::string_view id) {
-  for (Circuit& circuit : circuits_) {
-    if (circuit.configuration.id == id) return &circuit;
+Circuit* ProvingKeyCache::find(std::string_view id) const {
+  for (const auto& circuit : circuits_) {
+    if (!circuit->is_retired && circuit->configuration.id == id) return circuit.get();
   }
   return nullptr;
+}
+
+std::shared_ptr<Circuit> ProvingKeyCache::make(const ExaminedCircuit& examined,
+                                               shm::Instant now) const {
+  auto circuit = std::make_shared<Circuit>();
+  circuit->configuration = examined.configuration;
+  circuit->shown_name = examined.configuration.id;
+  circuit->file = examined.file;
+  circuit->shape = examined.shape;
+  if (examined.shape) circuit->working = working_bytes(*examined.shape, threads_);
+  circuit->cause = examined.cause;
+  circuit->srs.settle(examined.state, now);
+  circuit->pce.settle(examined.state, now);
+  return circuit;
+}
+
+void ProvingKeyCache::add(std::shared_ptr<Circuit> circuit) {
+  circuit->row = free_row();
+  circuits_.push_back(std::move(circuit));
+  renumber();
+}
+
+void ProvingKeyCache::retire(Circuit& circuit) {
+  circuit.is_retired = true;
+  circuit.is_kept = circuit.is_wanted = false;
+  circuit.shown_name = retired_name(circuit);
+}
+
+void ProvingKeyCache::remove(Circuit& circuit) {
+  assert(circuit.is_retired && circuit.references == 0);
+  assert(circuit.presence() == KeyPresence::kAbsent);
+  std::erase_if(circuits_, [&](const auto& known) { return known.get() == &circuit; });
+  renumber();
+}
+
+void ProvingKeyCache::arrange(const std::vector<std::string>& ids) {
+  const auto rank = [&ids](const std::shared_ptr<Circuit>& circuit) {
+    if (circuit->is_retired) return ids.end() - ids.begin();
+    return std::ranges::find(ids, circuit->configuration.id) - ids.begin();
+  };
+  std::stable_sort(circuits_.begin(), circuits_.end(),
+                   [&](const auto& one, const auto& other) { return rank(one) < rank(other); });
+  renumber();
+}
+
+std::uint32_t ProvingKeyCache::free_row() const {
+  std::uint32_t row = 0;
+  while (std::ranges::any_of(circuits_, [row](const auto& known) { return known->row == row; })) {
+    ++row;
+  }
+  return row;
+}
+
+void ProvingKeyCache::renumber() {
+  for (std::uint32_t place = 0; place < circuits_.size(); ++place) circuits_[place]->place = place;
 }
 
 bool ProvingKeyCache::begin_load(Circuit& circuit, MemoryBudget& budget, shm::Instant now) {
@@ -99,7 +141,7 @@ bool ProvingKeyCache::begin_load(Circuit& circuit, MemoryBudget& budget, shm::In
       *budget.try_reserve(MemoryConsumer::kPce, circuit.shape->constraints_bytes), now);
   circuit.cause.clear();
   circuit.is_wanted = false;
-  to_load_.push_back(circuit.row);
+  to_load_.push_back(&circuit);
   ++loads_begun_;
   return true;
 }
@@ -139,7 +181,7 @@ bool ProvingKeyCache::has_eviction() const { return std::ranges::any_of(circuits
 ProvingKeyCache::Dropped ProvingKeyCache::take_eviction() {
   const auto at = std::ranges::find_if(circuits_, is_droppable);
   if (at == circuits_.end()) return {};
-  return {&*at, std::move(at->key)};
+  return {at->get(), std::move((*at)->key)};
 }
 
 void ProvingKeyCache::finish_eviction(Circuit& circuit, shm::Instant now) {
@@ -149,9 +191,9 @@ void ProvingKeyCache::finish_eviction(Circuit& circuit, shm::Instant now) {
 
 Circuit* ProvingKeyCache::next_load() {
   if (to_load_.empty()) return nullptr;
-  Circuit& circuit = circuits_[to_load_.front()];
+  Circuit* circuit = to_load_.front();
   to_load_.erase(to_load_.begin());
-  return &circuit;
+  return circuit;
 }
 
 }  // namespace vitrine::engine

@@ -11,10 +11,15 @@
 //   the key may be damaged. No partition gets it any more; when the last one that has it has ended
 //   it is dropped, and read again for the next
 //
+//   retired: taken out of the configuration, or replaced by one with another key
+//   (circuit_changes.h). Nobody finds it any more; jobs that had begun with it end with it, then it
+//   is removed
+//
 // Threads: the engine's state mutex is held around every call. Loading itself is done by key
 // loaders (key_loader.h) and freeing by the key evictor (key_evictor.h), outside of it.
 #pragma once
 
+#include <boost/range/adaptor/indirected.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,6 +27,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/circuit_examination.h"
 #include "engine/configuration.h"
 #include "engine/forecast.h"
 #include "engine/groth16.h"
@@ -34,11 +40,15 @@
 
 namespace vitrine::engine {
 
-struct Circuit {
+// Jobs keep theirs, also after it has been removed.
+struct Circuit : std::enable_shared_from_this<Circuit> {
   CircuitConfiguration configuration;
-  std::uint32_t row = 0;       // index among the circuits
+  std::string shown_name;      // its id, or one that no circuit has once it is retired
+  std::uint32_t row = 0;       // of the status plane, in pairs
+  std::uint32_t place = 0;     // among the circuits
   std::uint32_t kind_row = 0;  // row of its proof kind's counters
 
+  FileStamp file;                 // of the key that is loaded, or was last looked at
   std::optional<KeyShape> shape;  // absent when the key's header could not be read
   WorkingBytes working;
 
@@ -47,6 +57,7 @@ struct Circuit {
   std::string fault;       // why the engine is degraded for its sake (circuit_fault.h)
   bool is_kept = false;    // resident: never evicted, and others must fit beside it
   bool is_wanted = false;  // to be loaded though no job asks for it
+  bool is_retired = false;
   std::shared_ptr<const ProvingKey> key;
   std::uint32_t references = 0;  // partitions that use the key
   shm::Instant last_used;
@@ -81,14 +92,34 @@ class KeyUse {
 };
 
 class ProvingKeyCache {
+  using Circuits = std::vector<std::shared_ptr<Circuit>>;
+
  public:
   // Reads the keys' headers. A key that cannot be read leaves its circuit without a shape, with
   // the cause; other circuits go on. `threads` is the size of the pool the stages run with.
   ProvingKeyCache(const std::vector<CircuitConfiguration>& circuits, unsigned threads);
 
-  [[nodiscard]] std::vector<Circuit>& circuits() { return circuits_; }
-  [[nodiscard]] const std::vector<Circuit>& circuits() const { return circuits_; }
-  [[nodiscard]] Circuit* find(std::string_view id);
+  // In the order of the configuration; retired ones last.
+  [[nodiscard]] boost::indirected_range<Circuits> circuits() {
+    return boost::adaptors::indirect(circuits_);
+  }
+  [[nodiscard]] boost::indirected_range<const Circuits> circuits() const {
+    return boost::adaptors::indirect(circuits_);
+  }
+  // Null when none is configured.
+  [[nodiscard]] Circuit* find(std::string_view id) const;
+
+  // Not yet one of the circuits.
+  [[nodiscard]] std::shared_ptr<Circuit> make(const ExaminedCircuit& examined,
+                                              shm::Instant now) const;
+  // Requires: has_row().
+  void add(std::shared_ptr<Circuit> circuit);
+  [[nodiscard]] bool has_row() const { return circuits_.size() < kCircuitRowsMax; }
+  void retire(Circuit& circuit);
+  // Requires: it is retired, holds no key and nobody uses it.
+  void remove(Circuit& circuit);
+  // Puts those that are configured into this order. Requires: `ids` are all of them.
+  void arrange(const std::vector<std::string>& ids);
 
   // Takes the key's bytes and asks for the load; false when the bytes are not there.
   [[nodiscard]] bool begin_load(Circuit& circuit, MemoryBudget& budget, shm::Instant now);
@@ -117,8 +148,12 @@ class ProvingKeyCache {
   [[nodiscard]] std::uint32_t loads_begun() const { return loads_begun_; }
 
  private:
-  std::vector<Circuit> circuits_;
-  std::vector<std::uint32_t> to_load_;  // oldest first
+  [[nodiscard]] std::uint32_t free_row() const;
+  void renumber();
+
+  unsigned threads_;
+  Circuits circuits_;
+  std::vector<Circuit*> to_load_;  // oldest first
   std::uint32_t loads_begun_ = 0;
 };
 

@@ -228,6 +228,17 @@ void Publisher::key_dropped(const Circuit& circuit) noexcept {
   append(event, EventType::kEvict);
 }
 
+void Publisher::circuit_added(const Circuit& circuit) noexcept {
+  transaction_.recycle<shm::AllocationRecord>(2 * circuit.row);
+  transaction_.recycle<shm::AllocationRecord>(2 * circuit.row + 1);
+  publish(circuit);
+}
+
+void Publisher::circuit_removed(const Circuit& circuit) noexcept {
+  transaction_.clear<shm::AllocationRecord>(2 * circuit.row);
+  transaction_.clear<shm::AllocationRecord>(2 * circuit.row + 1);
+}
+
 void Publisher::thread_changed(ThreadRow row, const ThreadState& thread) noexcept {
   set_row(row, record_of(thread));
 }
@@ -239,8 +250,12 @@ void Publisher::error_noted(std::uint32_t row, const ErrorLog::Entry& entry) noe
 // A row for each, as far as there are rows.
 void Publisher::settings(const std::vector<SettingInEffect>& settings) noexcept {
   const std::uint32_t rows = transaction_.capacity<shm::SettingRecord>();
-  for (std::uint32_t row = 0; row < rows && row < settings.size(); ++row) {
-    set_row(row, record_of(settings[row]));
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    if (row < settings.size()) {
+      set_row(row, record_of(settings[row]));
+    } else if (!transaction_.peek<shm::SettingRecord>(row).name.view().empty()) {
+      transaction_.clear<shm::SettingRecord>(row);  // of a circuit that is gone
+    }
   }
 }
 

@@ -61,6 +61,11 @@ class Publisher {
   void key_leaving(const Circuit& circuit) noexcept { publish(circuit); }
   void key_dropped(const Circuit& circuit) noexcept;
 
+  // Circuits.
+  void circuit_added(const Circuit& circuit) noexcept;
+  void circuit_changed(const Circuit& circuit) noexcept { publish(circuit); }
+  void circuit_removed(const Circuit& circuit) noexcept;
+
   // Threads and errors.
   void thread_changed(ThreadRow row, const ThreadState& thread) noexcept;
   void error_noted(std::uint32_t row, const ErrorLog::Entry& entry) noexcept;

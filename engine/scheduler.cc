@@ -60,8 +60,13 @@ class Planner {
     for (std::uint32_t number = 0; number < view_.circuits.size(); ++number) {
       const CircuitDemand& circuit = view_.circuits[number];
       if (!circuit.is_wanted || circuit.key != KeyPresence::kAbsent || is_to_load(number)) continue;
-      const bool fits = !memory_wait_ && circuit.key_bytes <= less(available_bytes_, set_aside_);
-      if (fits && loaders_ > 0) begin_load(number, std::nullopt);
+      if (memory_wait_ || loaders_ == 0) return;
+      const std::uint64_t usable_bytes = less(available_bytes_, set_aside_);
+      if (circuit.key_bytes <= usable_bytes) {
+        begin_load(number, std::nullopt);
+      } else {
+        eviction_.make_room(circuit.key_bytes - usable_bytes, number);
+      }
     }
   }
 

@@ -2,6 +2,7 @@
 #include "engine/settings.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdio>
 
@@ -58,6 +59,23 @@ Broken read_size(std::uint64_t& value, std::string_view text) {
   const auto bytes = parse_size_bytes(text);
   if (!bytes) return "expected a size such as 512MiB, 1.5GiB or plain bytes";
   value = *bytes;
+  return std::nullopt;
+}
+
+Broken read_digest(std::string& digest, std::string_view text) {
+  constexpr std::string_view kHexadecimal = "0123456789abcdefABCDEF";
+  if (!text.empty() && (text.size() != 64 || !is_word(text, 64, kHexadecimal))) {
+    return "expected a SHA-256: 64 hexadecimal digits";
+  }
+  digest = text;
+  std::transform(digest.begin(), digest.end(), digest.begin(), ::tolower);
+  return std::nullopt;
+}
+
+Broken read_priority(shm::Priority& priority, std::string_view text) {
+  const auto named = priority_from(text);
+  if (!named) return "expected low, normal, high or critical";
+  priority = *named;
   return std::nullopt;
 }
 
@@ -301,6 +319,14 @@ constexpr Setting kSettings[] = {
 
 }  // namespace
 
+std::optional<shm::Priority> priority_from(std::string_view text) {
+  for (const auto priority : {shm::Priority::kLow, shm::Priority::kNormal, shm::Priority::kHigh,
+                              shm::Priority::kCritical}) {
+    if (text == shm::word(priority)) return priority;
+  }
+  return std::nullopt;
+}
+
 std::span<const Setting> settings() { return kSettings; }
 
 const Setting* find_setting(std::string_view name) {
@@ -314,14 +340,18 @@ bool is_path(const Setting& setting) { return setting.form == "PATH"; }
 
 bool is_circuit_key(std::string_view key) {
   return key == "zkey" || key == "kind" || key == "insecure" || key == "keep_resident" ||
-         key == "witness_timeout";
+         key == "witness_timeout" || key == "digest" || key == "priority";
 }
 
-bool is_circuit_id(std::string_view id) { return is_word(id, 32, kCircuitIdCharacters); }
+bool is_circuit_id(std::string_view id) {
+  return is_word(id, kCircuitIdBytesMax, kCircuitIdCharacters);
+}
 
 Broken set_circuit(CircuitConfiguration& circuit, std::string_view key, std::string_view text) {
   if (key == "insecure") return read_switch(circuit.insecure, text);
   if (key == "keep_resident") return read_switch(circuit.keep_resident, text);
+  if (key == "digest") return read_digest(circuit.digest, text);
+  if (key == "priority") return read_priority(circuit.priority, text);
   if (key == "zkey") {
     circuit.zkey = text;
     return std::nullopt;

@@ -35,6 +35,9 @@ struct Setting {
 [[nodiscard]] bool is_circuit_key(std::string_view key);
 [[nodiscard]] bool is_circuit_id(std::string_view id);
 
+// By its word.
+[[nodiscard]] std::optional<shm::Priority> priority_from(std::string_view text);
+
 // What no single value shows: ids, missing keys, counts. The rule that is broken, or nothing.
 [[nodiscard]] std::optional<std::string> check_configuration(const Configuration& configuration);
 

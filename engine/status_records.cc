@@ -36,7 +36,7 @@ void fill_stages(shm::JobRecord& record, const Job& job) {
 shm::AllocationRecord allocation_of(const Circuit& circuit, const KeyAllocation& allocation) {
   shm::AllocationRecord record;
   record.state = allocation.state();
-  record.circuit = std::string_view(circuit.configuration.id);
+  record.circuit = std::string_view(circuit.shown_name);
   record.reserved_bytes = allocation.reserved_bytes();
   record.references = circuit.references;
   record.keep_resident = circuit.configuration.keep_resident ? 1 : 0;

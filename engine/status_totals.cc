@@ -55,7 +55,7 @@ std::uint64_t waiting_for_loader(const EngineModel& model) {
   for (const Circuit& circuit : model.keys.circuits()) {
     if (circuit.presence() != KeyPresence::kAbsent) continue;
     circuits += std::ranges::any_of(model.jobs.active(), [&](const Job* job) {
-      return job->circuit == &circuit && job->wait.reason == shm::WaitReason::kSrs;
+      return job->circuit.get() == &circuit && job->wait.reason == shm::WaitReason::kSrs;
     });
   }
   return circuits;

@@ -13,6 +13,7 @@
 
 #include "engine/api_server.h"
 #include "engine/configuration_check.h"
+#include "engine/configuration_reload.h"
 #include "engine/configuration_sources.h"
 #include "engine/engine.h"
 #include "engine/exit_codes.h"
@@ -37,38 +38,61 @@ namespace {
 
 constexpr const char* kNoCircuit = "no circuit is configured";
 
-// The signals that end the engine, blocked in every thread and taken by one.
-class EndSignals {
+// The signals that an engine obeys, blocked in every thread and taken by one.
+class Signals {
  public:
-  EndSignals() {
+  Signals() {
     ::signal(SIGPIPE, SIG_IGN);
     ::sigemptyset(&signals_);
     for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals_, number);
     ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   }
 
-  // The signal that asks the engine to end; none after `patience`, or after a SIGHUP, which has no
-  // meaning yet.
+  // The next signal; none after `patience`.
   std::optional<int> arrive_within(std::chrono::milliseconds patience) const {
     const timespec limit{patience.count() / 1000, patience.count() % 1000 * 1'000'000};
     const int number = ::sigtimedwait(&signals_, nullptr, &limit);
-    return number == SIGTERM || number == SIGINT ? std::optional(number) : std::nullopt;
+    return number > 0 ? std::optional(number) : std::nullopt;
   }
 
  private:
   sigset_t signals_{};
 };
 
+// Where an engine has its things whose configuration does not say.
+void settle_places(Configuration& configuration) {
+  if (configuration.segment.empty()) {
+    configuration.segment = shm::default_segment_path(configuration.instance);
+  }
+  if (configuration.socket.empty()) {
+    configuration.socket = shm::default_socket_path(configuration.instance);
+  }
+  if (configuration.spool_directory.empty()) {
+    configuration.spool_directory = state_folder(configuration.instance) / "spool";
+  }
+  if (configuration.job_store.empty()) {
+    configuration.job_store = state_folder(configuration.instance) / "jobs.db";
+  }
+}
+
+ResultLimits result_limits(const Configuration& configuration) {
+  ResultLimits limits;
+  limits.retention_ns = configuration.result_retention_ns;
+  limits.bytes = configuration.result_limit_bytes;
+  return limits;
+}
+
 // The engine with its socket, from ready to closed.
 class Daemon {
  public:
-  Daemon(const CLI::App& app, const LoadedConfiguration& loaded)
+  Daemon(const CLI::App& app, ConfigurationRequest request, const LoadedConfiguration& loaded)
       : app_(app),
         loaded_(loaded),
         configuration_(loaded.configuration),
+        reload_({std::move(request), settle_places}, loaded),
         journal_(configuration_.log_level, configuration_.log_format, configuration_.log_limit) {}
 
-  int run(const EndSignals& signals) {
+  int run(const Signals& signals) {
     if (const auto failure = take_places()) return report(*failure);
     EngineOptions options;
     options.configuration = configuration_;
@@ -89,16 +113,37 @@ class Daemon {
     tell_where();
     tell_no_circuit();
     reports_.ready();
-    std::optional<int> signal;
-    while (!signal && !drain_requested_) {
-      signal = signals.arrive_within(std::chrono::milliseconds(100));
-      tell_now_and_then();
-    }
-    if (signal) engine_->note_signal(*signal);
+    serve(signals);
     return drain(signals);
   }
 
  private:
+  // Until the engine is told to end.
+  void serve(const Signals& signals) {
+    while (!drain_requested_) {
+      const auto signal = signals.arrive_within(std::chrono::milliseconds(100));
+      tell_now_and_then();
+      if (!signal) continue;
+      if (*signal == SIGHUP) {
+        reports_.reloading();
+        (void)reload();
+        reports_.ready();
+        continue;
+      }
+      engine_->note_signal(*signal);
+      return;
+    }
+  }
+
+  // By a signal or over the API; what became of it is in the log.
+  Result<ReloadReport> reload() {
+    return reload_.perform(engine_->control(), [this](const Configuration& next) {
+      journal_.set_level(next.log_level);
+      routes_->set_witness_directories(next.witness_directories);
+      if (store_) store_->set_limits(result_limits(next));
+    });
+  }
+
   int report(const StartFailure& failure) const {
     return report_failure(app_, failure.text, exit_code_of(failure.kind));
   }
@@ -124,10 +169,7 @@ class Daemon {
 
   std::optional<StartFailure> open_store() {
     if (configuration_.durability == "none") return std::nullopt;
-    ResultLimits limits;
-    limits.retention_ns = configuration_.result_retention_ns;
-    limits.bytes = configuration_.result_limit_bytes;
-    auto store = JobStore::open(configuration_.job_store, limits);
+    auto store = JobStore::open(configuration_.job_store, result_limits(configuration_));
     if (!store) return store.error();
     store_ = std::move(*store);
     return std::nullopt;
@@ -151,7 +193,8 @@ class Daemon {
   }
 
   std::optional<StartFailure> open_api() {
-    routes_.emplace(*engine_, configuration_, [this] { drain_requested_ = true; });
+    routes_.emplace(
+        *engine_, configuration_, [this] { drain_requested_ = true; }, [this] { return reload(); });
     ApiServer::Limits limits;
     limits.upload_bytes = configuration_.upload_limit_bytes;
     auto server = ApiServer::start(std::move(*socket_), *routes_, *spool_, limits);
@@ -182,14 +225,15 @@ class Daemon {
     journal_.tell_left_out();
   }
 
-  int drain(const EndSignals& signals) {
-    reports_.stopping(configuration_.drain_timeout_ns / 1000 + 15'000'000);
-    const auto deadline = std::chrono::steady_clock::now() +
-                          std::chrono::nanoseconds(configuration_.drain_timeout_ns);
+  int drain(const Signals& signals) {
+    const std::uint64_t patience_ns = reload_.in_effect()->configuration.drain_timeout_ns;
+    reports_.stopping(patience_ns / 1000 + 15'000'000);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(patience_ns);
     std::future<bool> drained =
         std::async(std::launch::async, [&] { return engine_->drain(deadline); });
     while (drained.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
-      if (signals.arrive_within(std::chrono::milliseconds(20))) engine_->hurry();
+      const auto signal = signals.arrive_within(std::chrono::milliseconds(20));
+      if (signal && *signal != SIGHUP) engine_->hurry();
       tell_now_and_then();
     }
     if (!drained.get()) {
@@ -203,7 +247,8 @@ class Daemon {
 
   const CLI::App& app_;
   const LoadedConfiguration& loaded_;
-  const Configuration& configuration_;
+  const Configuration& configuration_;  // of the start
+  ConfigurationReload reload_;
   LogJournal journal_;
   ServiceReports reports_;
   std::optional<shm::OwnerLock> instance_lock_;
@@ -228,22 +273,6 @@ int check_start(const CLI::App& app, const Configuration& configuration) {
                                      size_text(shm::plan_segment({}).total_bytes) + "\n");
 }
 
-// Where an engine has its things whose configuration does not say.
-void settle_places(Configuration& configuration) {
-  if (configuration.segment.empty()) {
-    configuration.segment = shm::default_segment_path(configuration.instance);
-  }
-  if (configuration.socket.empty()) {
-    configuration.socket = shm::default_socket_path(configuration.instance);
-  }
-  if (configuration.spool_directory.empty()) {
-    configuration.spool_directory = state_folder(configuration.instance) / "spool";
-  }
-  if (configuration.job_store.empty()) {
-    configuration.job_store = state_folder(configuration.instance) / "jobs.db";
-  }
-}
-
 int simulate_file(const CLI::App& app, const VitrinedOptions& options) {
   const auto load = read_simulated_load(options.simulation());
   if (!load) return report_failure(app, load.error().text, kExitUsage);
@@ -264,8 +293,8 @@ int run(int argc, const char* const* argv) {
   settle_places(configuration);
   if (options.wants_print()) return finish_with_output(app, loaded->to_toml());
   if (options.wants_check()) return check_start(app, configuration);
-  const EndSignals signals;
-  return Daemon(app, *loaded).run(signals);
+  const Signals signals;
+  return Daemon(app, options.request(), *loaded).run(signals);
 }
 
 }  // namespace

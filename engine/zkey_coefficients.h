@@ -43,6 +43,11 @@ class ZkeyCoefficientReader {
     return fill(std::move(matrices));
   }
 
+  // Looks at every entry without keeping any.
+  [[nodiscard]] Result<void> check() {
+    return for_each([](const Entry&) { return true; });
+  }
+
  private:
   static constexpr std::size_t kChunkEntries = std::size_t{1} << 14;
 

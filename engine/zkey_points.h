@@ -61,6 +61,19 @@ class ZkeyPointReader {
     return points;
   }
 
+  // The same without keeping them.
+  template <class Group>
+  [[nodiscard]] Result<void> check(ZkeySection type, std::size_t count) {
+    LargeVector<kernels::AffinePoint<Group>> slab(std::min(kSlabPoints, count));
+    for (std::size_t begin = 0; begin < count; begin += kSlabPoints) {
+      const std::size_t size = std::min(kSlabPoints, count - begin);
+      auto done = read_slab<Group>(type, begin, std::span(slab).first(size));
+      if (!done) return done.error();
+      progress_.add_points(size * kPointBytes<Group>);
+    }
+    return {};
+  }
+
  private:
   static constexpr std::size_t kSlabPoints = std::size_t{1} << 16;
   static constexpr std::size_t kChunkPoints = std::size_t{1} << 11;

@@ -22,13 +22,13 @@ struct Capacity {
   std::uint32_t partitions = 4096;
   std::uint32_t workers = 64;
   std::uint32_t devices = 16;
-  std::uint32_t allocations = 128;
+  std::uint32_t allocations = 192;
   std::uint32_t queues = 24;
   std::uint32_t counters = 9;
   std::uint32_t threads = 128;
   std::uint32_t limiters = 16;
   std::uint32_t stage_times = 72;
-  std::uint32_t settings = 288;
+  std::uint32_t settings = 512;
   std::uint32_t errors = 64;
   std::uint32_t events = 16384;
   std::uint32_t history = 1024;  // seconds: a quarter of an hour, and some

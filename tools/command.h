@@ -71,5 +71,7 @@ Command pause_command();
 Command resume_command();
 Command drain_command();
 Command device_command();
+Command reload_command();
+Command srs_command();
 
 }  // namespace vitrine::tools

@@ -17,13 +17,13 @@ namespace vitrine::tools {
 namespace {
 
 std::vector<Command> built_in_commands() {
-  return {ls_command(),     show_command(),    jobs_command(),  workers_command(),
-          memory_command(), events_command(),  check_command(), post_mortem_command(),
-          doctor_command(), errors_command(),  why_command(),   schema_command(),
-          record_command(), replay_command(),  trace_command(), load_command(),
-          diff_command(),   conform_command(), gc_command(),    submit_command(),
-          wait_command(),   cancel_command(),  pause_command(), resume_command(),
-          drain_command(),  device_command()};
+  return {ls_command(),     show_command(),    jobs_command(),   workers_command(),
+          memory_command(), events_command(),  check_command(),  post_mortem_command(),
+          doctor_command(), errors_command(),  why_command(),    schema_command(),
+          record_command(), replay_command(),  trace_command(),  load_command(),
+          diff_command(),   conform_command(), gc_command(),     submit_command(),
+          wait_command(),   cancel_command(),  pause_command(),  resume_command(),
+          drain_command(),  device_command(),  reload_command(), srs_command()};
 }
 
 void add_common_flags(CLI::App& app, CommonFlags& flags) {

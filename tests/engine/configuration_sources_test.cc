@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 
+#include "engine/live_settings.h"
 #include "engine/settings.h"
 #include "tests/engine/container_bytes.h"
 #include "tests/scratch_folder.h"
@@ -202,9 +203,42 @@ TEST_CASE("docs/configuration.md has a row for each setting, with its flag and v
     const bool has_own_default = !setting.show(defaults).empty();
     CHECK_THAT(page, Contains(has_own_default ? row : row.substr(0, row.size() - 5)));
   }
-  for (const std::string key : {"zkey", "kind", "insecure", "keep_resident"}) {
+  for (const std::string key :
+       {"zkey", "kind", "insecure", "keep_resident", "digest", "priority"}) {
     CHECK_THAT(page, Contains("| `" + key + "` |"));
   }
+}
+
+TEST_CASE("docs/configuration.md names the settings that a reload changes, and no others") {
+  const std::string page =
+      read_file(std::filesystem::path(VITRINE_TEST_DATA) / "../../docs/configuration.md");
+  const std::size_t begin = page.find("These settings take effect at");
+  REQUIRE(begin != std::string::npos);
+  const std::string named = page.substr(begin, page.find(". The others", begin) - begin);
+  for (const Setting& setting : settings()) {
+    INFO(setting.name);
+    const bool is_named = named.find("`" + std::string(setting.name) + "`") != std::string::npos;
+    CHECK(is_named == is_live(setting.name));
+  }
+}
+
+TEST_CASE("a circuit's digest is 64 hexadecimal digits, its priority one of four words") {
+  Sources sources;
+  const std::string digest = "0123456789abcdefABCDEF0123456789abcdef0123456789abcdef0123456789";
+  sources.write("main.toml",
+                "[circuit.a]\nzkey = \"/a\"\ndigest = \"" + digest + "\"\npriority = \"high\"\n");
+  const auto loaded = sources.load();
+  REQUIRE(loaded.has_value());
+  CHECK(loaded->configuration.circuits.at(0).digest ==
+        "0123456789abcdefabcdef0123456789abcdef0123456789abcdef0123456789");
+  CHECK(loaded->configuration.circuits.at(0).priority == shm::Priority::kHigh);
+  CHECK_THAT(loaded->to_toml(), Contains("priority = \"high\"  # "));
+  for (const std::string wrong : {std::string("12"), std::string(64, 'g'), digest + "0"}) {
+    sources.write("main.toml", "[circuit.a]\nzkey = \"/a\"\ndigest = \"" + wrong + "\"\n");
+    CHECK_THAT(sources.error(), Contains("main.toml:3: digest = ") && Contains("SHA-256"));
+  }
+  sources.write("main.toml", "[circuit.a]\nzkey = \"/a\"\npriority = \"urgent\"\n");
+  CHECK_THAT(sources.error(), Contains("main.toml:3: priority = 'urgent'"));
 }
 
 TEST_CASE("a file that --config names must be there") {

@@ -56,7 +56,7 @@ class PublishPath {
 
   Job& add_job(JobId id, shm::JobState state) {
     Job& job = model_.jobs.add(id, 8);
-    job.circuit = &model_.keys.circuits()[0];
+    job.circuit = model_.keys.circuits()[0].shared_from_this();
     job.tally = model_.tallies[0].get();
     job.request = "a request id that is not short at all";
     set_state(job, state);
