@@ -46,7 +46,7 @@ void add_work(const Job& job, std::uint32_t index, ForecastFacts& facts) {
 void add_job(const Job& job, Outlook& outlook) {
   const auto index = static_cast<std::uint32_t>(outlook.jobs.size());
   outlook.jobs.push_back(job.id);
-  outlook.facts.jobs.push_back({job.circuit->row, job.pending()});
+  outlook.facts.jobs.push_back({job.circuit->place, job.pending()});
   add_work(job, index, outlook.facts);
 }
 
