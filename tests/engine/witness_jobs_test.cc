@@ -152,7 +152,7 @@ TEST_CASE("a command that cannot be started is no fault of the input") {
              Contains("No such file"));
 }
 
-TEST_CASE("a job is cancelled while its witness is made, and the command is gone") {
+TEST_CASE("a job is cancelled while its witness is made, and the command is gone", "[E14]") {
   ScriptedJob job("trap '' TERM; echo >$3/here; sleep 600; echo >$3/there");
   const JobId id = job.submit();
   job.engine.fixture().await([&] { return job.script.has_note("here"); });
@@ -163,7 +163,8 @@ TEST_CASE("a job is cancelled while its witness is made, and the command is gone
   CHECK_FALSE(job.script.has_note("there"));
 }
 
-TEST_CASE("a drain stops a command, and the next start runs it again with the same input") {
+TEST_CASE("a drain stops a command, and the next start runs it again with the same input",
+          "[E14]") {
   ScriptedJob job("cp \"$1\" $3/seen; [ -e $3/go ] || { echo >$3/here; sleep 600; }; " +
                   copy_witness());
   const JobId id = job.submit();

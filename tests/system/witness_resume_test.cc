@@ -53,7 +53,8 @@ std::size_t files_in_spool(const Site& site) {
   return static_cast<std::size_t>(std::distance(begin, std::filesystem::directory_iterator())) - 1;
 }
 
-TEST_CASE("a job whose engine is killed while its witness is made goes on at the next start") {
+TEST_CASE("a job whose engine is killed while its witness is made goes on at the next start",
+          "[E9]") {
   const Site site;
   const WitnessScript script(
       "cp \"$1\" $3/seen; if [ ! -e $3/go ]; then echo $$ >$3/own; "
@@ -86,7 +87,7 @@ TEST_CASE("a job whose engine is killed while its witness is made goes on at the
   wait_until(daemon, [&] { return files_in_spool(site) == 0; });
 }
 
-TEST_CASE("an engine that is asked to end twice does not wait for a command") {
+TEST_CASE("an engine that is asked to end twice does not wait for a command", "[E14]") {
   const Site site;
   const WitnessScript script("trap '' TERM INT; echo $$ >$3/own; sleep 600");
   RunningDaemon daemon(site, {"--config", configuration(site, script)});
