@@ -233,7 +233,7 @@ TEST_CASE("a circuit's digest is 64 hexadecimal digits, its priority one of four
         "0123456789abcdefabcdef0123456789abcdef0123456789abcdef0123456789");
   CHECK(loaded->configuration.circuits.at(0).priority == shm::Priority::kHigh);
   CHECK_THAT(loaded->to_toml(), Contains("priority = \"high\"  # "));
-  for (const std::string wrong : {std::string("12"), std::string(64, 'g'), digest + "0"}) {
+  for (const std::string& wrong : {std::string("12"), std::string(64, 'g'), digest + "0"}) {
     sources.write("main.toml", "[circuit.a]\nzkey = \"/a\"\ndigest = \"" + wrong + "\"\n");
     CHECK_THAT(sources.error(), Contains("main.toml:3: digest = ") && Contains("SHA-256"));
   }
