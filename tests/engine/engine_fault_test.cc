@@ -98,7 +98,7 @@ TEST_CASE("a key replaced by one of another circuit is refused when it is read a
   const JobStatus refused =
       fixture.final_status(fixture.engine().submit(demo_request("own")).value());
   CHECK(refused.record.failure_class == FailureClass::kBadInput);
-  CHECK_THAT(refused.failure, Contains(key.string()) && Contains("start it again"));
+  CHECK_THAT(refused.failure, Contains(key.string()) && Contains("reload the engine"));
 }
 
 TEST_CASE("a key in doubt stays for those that use it, and is read again for the next") {

@@ -86,12 +86,14 @@ std::string state_of(const Site& site, const std::string& job) {
 
 // Visible to every reader, with counts; new work is refused and counted.
 void check_draining(BusyEngine& engine) {
-  const auto draining =
-      engine.seen([](const shm::Snapshot& now) { return now.life == shm::EngineLife::kDraining; });
+  // The life is a word of its own; the rows follow with the next commit.
+  const auto draining = engine.seen([&](const shm::Snapshot& now) {
+    return now.life == shm::EngineLife::kDraining &&
+           BusyEngine::row(now, engine.waiting()).wait_reason == shm::WaitReason::kPaused;
+  });
   CHECK(BusyEngine::row(draining, engine.running()).state == JobState::kRunning);
   const shm::JobRecord& waiting = BusyEngine::row(draining, engine.waiting());
   CHECK(waiting.state == JobState::kQueued);
-  CHECK(waiting.wait_reason == shm::WaitReason::kPaused);
   shm::Attachment attachment(shm::Target{.path = engine.site().segment()});
   const shm::Verdict verdict = attachment.observe().verdict;
   CHECK(verdict.word == shm::VerdictWord::kDraining);

@@ -208,7 +208,7 @@ TEST_CASE("what is not understood is named on one line: 2", "[program]") {
   check_refused(run_vitrine({"wait"}), "ID");
   check_refused(run_vitrine({"submit", "--wtns", "a"}), "--circuit");
   check_refused(run_vitrine({"submit", "--circuit", "a"}), "--wtns");
-  check_refused(run_vitrine({"submit", "--circuit", "a", "--input", "b"}), "--input");
+  check_refused(run_vitrine({"submit", "--circuit", "a", "--input", "b"}), "b: No such file");
   check_refused(run_vitrine({"submit", "--circuit", "a", "--wtns", "b", "--priority", "now"}),
                 "now");
 }
