@@ -203,6 +203,18 @@ Error no_memory(const std::filesystem::path& path, std::uint64_t bytes) {
           path.string() + ": no memory for a proving key of " + size_text(bytes)};
 }
 
+// Calls read(curve, file) with the key's curve.
+template <class Value, class Read>
+Result<Value> with_key_file(const std::filesystem::path& path, Read read) {
+  auto file = ZkeyFile::open(path);
+  if (!file) return file.error();
+  try {
+    return with_curve(file->shape.curve, [&](auto curve) { return read(curve, *file); });
+  } catch (const std::bad_alloc&) {
+    return no_memory(path, file->shape.points_bytes + file->shape.constraints_bytes);
+  }
+}
+
 }  // namespace
 
 Result<KeyShape> check_proving_key_header(const std::filesystem::path& path, KeyTrust trust) {
@@ -218,29 +230,17 @@ Result<KeyShape> check_proving_key_header(const std::filesystem::path& path, Key
 Result<std::shared_ptr<const ProvingKey>> load_proving_key(const std::filesystem::path& path,
                                                            const ProvingKeyOptions& options,
                                                            kernels::ThreadPool& threads) {
-  auto file = ZkeyFile::open(path);
-  if (!file) return file.error();
-  try {
-    return with_curve(file->shape.curve, [&](auto curve) {
-      return load<typename decltype(curve)::type>(*file, options, threads);
-    });
-  } catch (const std::bad_alloc&) {
-    return no_memory(path, file->shape.points_bytes + file->shape.constraints_bytes);
-  }
+  return with_key_file<std::shared_ptr<const ProvingKey>>(path, [&](auto curve, ZkeyFile& file) {
+    return load<typename decltype(curve)::type>(file, options, threads);
+  });
 }
 
 Result<std::string> verify_proving_key(const std::filesystem::path& path,
                                        const ProvingKeyOptions& options,
                                        kernels::ThreadPool& threads) {
-  auto file = ZkeyFile::open(path);
-  if (!file) return file.error();
-  try {
-    return with_curve(file->shape.curve, [&](auto curve) {
-      return verify<typename decltype(curve)::type>(*file, options, threads);
-    });
-  } catch (const std::bad_alloc&) {
-    return no_memory(path, file->shape.points_bytes + file->shape.constraints_bytes);
-  }
+  return with_key_file<std::string>(path, [&](auto curve, ZkeyFile& file) {
+    return verify<typename decltype(curve)::type>(file, options, threads);
+  });
 }
 
 }  // namespace vitrine::engine

@@ -123,16 +123,32 @@ class Daemon {
     while (!drain_requested_) {
       const auto signal = signals.arrive_within(std::chrono::milliseconds(100));
       tell_now_and_then();
+      settle_reload();
       if (!signal) continue;
       if (*signal == SIGHUP) {
-        reports_.reloading();
-        (void)reload();
-        reports_.ready();
+        begin_reload();
         continue;
       }
       engine_->note_signal(*signal);
       return;
     }
+  }
+
+  // On a thread of its own: keys may lie on a file system that hangs, and signals and the watchdog
+  // are still looked after.
+  void begin_reload() {
+    is_reload_due_ = reloading_.valid();
+    if (is_reload_due_) return;
+    reports_.reloading();
+    reloading_ = std::async(std::launch::async, [this] { (void)reload(); });
+  }
+
+  void settle_reload() {
+    if (!reloading_.valid()) return;
+    if (reloading_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
+    reloading_.get();
+    reports_.ready();
+    if (is_reload_due_) begin_reload();
   }
 
   // By a signal or over the API; what became of it is in the log.
@@ -242,6 +258,10 @@ class Daemon {
     }
     server_.reset();
     engine_->close(kExitDone);
+    const bool is_reloading =
+        reloading_.valid() &&
+        reloading_.wait_for(std::chrono::seconds(1)) != std::future_status::ready;
+    if (is_reloading) std::_Exit(kExitDone);
     return kExitDone;
   }
 
@@ -251,6 +271,8 @@ class Daemon {
   ConfigurationReload reload_;
   LogJournal journal_;
   ServiceReports reports_;
+  std::future<void> reloading_;  // not valid: no signal asked for one
+  bool is_reload_due_ = false;   // another signal came meanwhile
   std::optional<shm::OwnerLock> instance_lock_;
   std::optional<ApiSocket> socket_;  // until the server has it
   std::unique_ptr<Spool> spool_;     // outlives the witnesses that the engine holds

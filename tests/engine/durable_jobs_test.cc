@@ -49,10 +49,10 @@ TEST_CASE("a job is in the store when its submit is answered, and its end when t
 TEST_CASE("a job that is not durable yet is shown as received and does not start") {
   DurableFixture durable;
   JobId id = 0;
+  JobRequest request = durable.request("");
   std::thread submitter;
   {
     StoreBlocker blocker(durable.store_path());
-    JobRequest request = durable.request("");
     submitter = std::thread([&] { id = durable.engine().submit(std::move(request)).value(); });
     const auto now = durable.fixture().snapshot_when(
         [](const shm::Snapshot& shown) { return !shown.rows<shm::JobRecord>().empty(); });
