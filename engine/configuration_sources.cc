@@ -185,7 +185,10 @@ class Loader {
     for (const auto& [key, node] : document) {
       const toml::table* table = node.as_table();
       if (table == nullptr || (key.str() != "engine" && key.str() != "circuit")) {
-        return usage_error(place_of(file, node), "unknown key '" + std::string(key.str()) + "'");
+        const bool is_setting = find_setting(key.str()) != nullptr;
+        return usage_error(place_of(file, node),
+                           "unknown key '" + std::string(key.str()) + "'" +
+                               (is_setting ? ": it stands below [engine]" : ""));
       }
       const bool is_engine = key.str() == "engine";
       auto done = is_engine ? take_engine(*table, file) : take_circuits(*table, file);

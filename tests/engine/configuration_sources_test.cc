@@ -105,6 +105,8 @@ TEST_CASE("what is not understood is refused by name, with its place") {
   CHECK_THAT(sources.error(), Contains("main.toml:2") && Contains("unknown key 'thread'"));
   sources.write("main.toml", "[motor]\n");
   CHECK_THAT(sources.error(), Contains("unknown key 'motor'"));
+  sources.write("main.toml", "threads = 2\n");
+  CHECK_THAT(sources.error(), Contains("unknown key 'threads': it stands below [engine]"));
   sources.write("main.toml", "[circuit.a]\nzkey = \"a\"\ncolour = 1\n");
   CHECK_THAT(sources.error(), Contains("main.toml:3") && Contains("'circuit.a.colour'"));
   sources.write("main.toml", "[engine]\nthreads = \n");
