@@ -15,6 +15,10 @@
 namespace vitrine::engine {
 namespace {
 
+// 512 KiB: the kernel caches the file as well, and an engine is to stay as small as it was after
+// its first jobs.
+constexpr const char* kPageCache = "PRAGMA cache_size=-512";
+
 using Kind = StartFailure::Kind;
 
 const std::string kApplicationId = "1450472051";  // "Vtrs"
@@ -118,6 +122,7 @@ class Opening {
       failure_ = refusal(Kind::kRuntime, path_, "its file system allows no write-ahead log");
     }
     run("PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA journal_size_limit=67108864");
+    run(kPageCache);
     if (is_new_) make_tables();
     run(kRunTable);
     return failure_;
@@ -186,6 +191,7 @@ StartResult<JobStoreFile> open_job_store_file(const std::filesystem::path& path)
   if (auto failure = opening.make_ready()) return *failure;
   auto reader = SqliteDatabase::open(path, SqliteDatabase::Access::kRead);
   if (!reader) return refusal(Kind::kRuntime, path, reader.error().text);
+  if (auto done = reader->run(kPageCache); !done) return failure_of(*reader, path, done.error());
   return JobStoreFile{std::move(*lock), std::move(*writer), std::move(*reader)};
 }
 

@@ -6,9 +6,6 @@
 namespace vitrine::engine {
 namespace {
 
-// 512 KiB: the kernel caches the file as well, and an engine is to stay as small as it was after
-// its first jobs.
-constexpr const char* kPageCache = "PRAGMA cache_size=-512";
 constexpr int kLockPatienceMs = 1000;
 
 Error error_of(int code, const char* text) {
@@ -66,7 +63,6 @@ Result<SqliteDatabase> SqliteDatabase::open(const std::filesystem::path& path, A
   SqliteDatabase database(connection);
   if (code != SQLITE_OK) return error_of(code, sqlite3_errstr(code));
   sqlite3_busy_timeout(connection, kLockPatienceMs);
-  if (auto done = database.run(kPageCache); !done) return done.error();
   return database;
 }
 
