@@ -6,6 +6,7 @@ import contextlib
 import statistics
 import subprocess
 import threading
+import time
 import urllib.request
 
 from process_cost import row
@@ -16,6 +17,7 @@ from watched import PARTITIONS, prove
 POLLERS = 20
 POLL_US = 1_000_000  # each takes a whole snapshot so often
 SCRAPE_SECONDS = 1
+SETTLE_SECONDS = 2
 ADDRESS = "127.0.0.1:19821"
 ALLOWED = 0.995
 
@@ -47,11 +49,13 @@ class Scraper:
 def attached(arguments):
     commands = [[arguments.bin / "vitrine-http", "--instance", INSTANCE, "--listen", ADDRESS],
                 [arguments.bin / "vitrine", "events", "-f", "--instance", INSTANCE]]
-    commands += [[arguments.bin / "vitrine-snapshot-reader", SEGMENT, "1000000", str(POLL_US)]
+    commands += [[arguments.bin / "vitrine-snapshot-reader", SEGMENT, "1000000", str(POLL_US),
+                  "unchecked"]
                  for _ in range(POLLERS)]
     programs = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 for command in commands]
     try:
+        time.sleep(SETTLE_SECONDS)  # what their start costs is not what being there costs
         with Scraper() as scraper:
             yield scraper
         gone = [program.args[0] for program in programs if program.poll() is not None]

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes snapshots of a running engine, asserts the invariants on every one, and reports.
 //
-//   vitrine-snapshot-reader SEGMENT COUNT INTERVAL_US
+//   vitrine-snapshot-reader SEGMENT COUNT INTERVAL_US [unchecked]
 //
+// With `unchecked` it only looks, as a program that polls does.
 // Prints one JSON object and exits 0 when every consistent snapshot kept every invariant, 1 when
 // one did not (the first violations go to stderr), 2 on wrong use, 3 when it cannot attach. Ends
 // early, with what it has, when the engine closes its segment.
@@ -27,6 +28,7 @@ using vitrine::shm::Snapshot;
 constexpr std::size_t kViolationsShown = 20;
 
 struct Tally {
+  bool is_checking = true;
   std::uint64_t taken = 0;
   std::uint64_t consistent = 0;
   std::uint64_t retried = 0;
@@ -41,6 +43,7 @@ struct Tally {
     distinct_commits += snapshot.commit != previous.commit;
     if (!snapshot.consistent) return;
     ++consistent;
+    if (!is_checking) return;
     auto found = vitrine::shm::check_invariants(snapshot, taken > 1 ? &previous : nullptr);
     violations.insert(violations.end(), found.begin(), found.end());
   }
@@ -85,8 +88,11 @@ int report(const Tally& tally) {
 int main(int argc, char** argv) {
   std::uint64_t count = 0;
   std::uint64_t interval_us = 0;
-  if (argc != 4 || !parse_number(argv[2], count) || !parse_number(argv[3], interval_us)) {
-    std::fprintf(stderr, "usage: vitrine-snapshot-reader SEGMENT COUNT INTERVAL_US\n");
+  const bool is_checking = argc == 4;
+  const bool is_poller = argc == 5 && std::strcmp(argv[4], "unchecked") == 0;
+  if ((!is_checking && !is_poller) || !parse_number(argv[2], count) ||
+      !parse_number(argv[3], interval_us)) {
+    std::fprintf(stderr, "usage: vitrine-snapshot-reader SEGMENT COUNT INTERVAL_US [unchecked]\n");
     return 2;
   }
   auto reader = vitrine::shm::SegmentReader::attach(argv[1]);
@@ -95,6 +101,7 @@ int main(int argc, char** argv) {
     return 3;
   }
   Tally tally;
+  tally.is_checking = is_checking;
   Snapshot snapshot;
   Snapshot previous;
   while (tally.taken < count) {
