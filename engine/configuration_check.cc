@@ -47,6 +47,7 @@ std::vector<std::string> start_complaints(const Configuration& configuration) {
   }
   EngineOptions options;
   options.configuration = configuration;
+  options.process_bytes = process_bytes();
   const unsigned threads = kernel_threads(configuration);
   auto model = make_model(options, threads);
   if (!model) {

@@ -43,6 +43,7 @@ struct EngineOptions {
   JobStore* store = nullptr;              // outlives the engine; null: jobs are in memory only
   Spool* spool = nullptr;                 // outlives the engine; null: no witness can be made
   std::vector<ResumedJob> resumed;        // of engines before this one
+  std::uint64_t process_bytes = 0;        // held by the process itself, out of a configured budget
 };
 
 struct JobStatus {

@@ -15,14 +15,24 @@
 #include "kernels/kernel_path.h"
 #include "shm/clock.h"
 #include "shm/paths.h"
+#include "shm/segment_plan_writer.h"
 
 namespace vitrine::engine {
 namespace {
 
 constexpr std::int64_t kStartOf2026UnixMs = 1'767'225'600'000;
 
-StartResult<std::uint64_t> budget_of(const Configuration& configuration) {
-  if (configuration.memory_budget_bytes) return *configuration.memory_budget_bytes;
+// What jobs and keys may reserve. The process's own bytes come out of the safety margin of an
+// automatic budget; a configured one bounds the whole process.
+StartResult<std::uint64_t> budget_of(const Configuration& configuration,
+                                     std::uint64_t process_bytes) {
+  if (configuration.memory_budget_bytes) {
+    const std::uint64_t whole = *configuration.memory_budget_bytes;
+    if (process_bytes < whole) return whole - process_bytes;
+    return StartFailure{StartFailure::Kind::kUsage,
+                        "memory_budget = " + size_text(whole) + " leaves nothing beside the " +
+                            size_text(process_bytes) + " of the process itself"};
+  }
   const std::uint64_t limit = memory_limit_bytes();
   const std::uint64_t margin = configuration.memory_safety_margin_bytes;
   if (margin < limit) return limit - margin;
@@ -90,6 +100,8 @@ void fill_facts(EngineModel& model, const EngineOptions& options) {
 
 }  // namespace
 
+std::uint64_t process_bytes() { return resident_bytes() + shm::plan_segment({}).total_bytes; }
+
 std::vector<std::string> host_complaints(const Configuration& configuration) {
   std::vector<std::string> complaints;
   for (const auto& [setting, name] : {std::pair{"shm_group", &configuration.shm_group},
@@ -97,7 +109,7 @@ std::vector<std::string> host_complaints(const Configuration& configuration) {
     const auto group = find_group(setting, *name);
     if (!group) complaints.push_back(group.error().text);
   }
-  const auto budget_bytes = budget_of(configuration);
+  const auto budget_bytes = budget_of(configuration, process_bytes());
   if (!budget_bytes) complaints.push_back(budget_bytes.error().text);
   if (auto complaint = split_complaint(configuration, kernel_threads(configuration)))
     complaints.push_back(*complaint);
@@ -145,7 +157,7 @@ StartResult<Publication> publish_segment(const EngineOptions& options) {
 StartResult<std::unique_ptr<EngineModel>> make_model(const EngineOptions& options,
                                                      unsigned threads) {
   const Configuration& configuration = options.configuration;
-  const auto budget_bytes = budget_of(configuration);
+  const auto budget_bytes = budget_of(configuration, options.process_bytes);
   if (!budget_bytes) return budget_bytes.error();
   if (auto complaint = split_complaint(configuration, kernel_threads(configuration))) {
     return StartFailure{StartFailure::Kind::kUsage, *complaint};

@@ -16,6 +16,9 @@ namespace vitrine::engine {
 // What the configuration asks of this host and the host refuses: groups and memory. Looks only.
 [[nodiscard]] std::vector<std::string> host_complaints(const Configuration& configuration);
 
+// What the process of an engine holds before any key or job: what is resident now, and its segment.
+[[nodiscard]] std::uint64_t process_bytes();
+
 // The CPUs this process may run on.
 [[nodiscard]] unsigned usable_threads();
 // As many as configured, or as many as there are.

@@ -16,6 +16,7 @@
 #include "engine/configuration_reload.h"
 #include "engine/configuration_sources.h"
 #include "engine/engine.h"
+#include "engine/engine_start.h"
 #include "engine/exit_codes.h"
 #include "engine/job_store.h"
 #include "engine/last_words.h"
@@ -100,6 +101,7 @@ class Daemon {
     options.api_socket = configuration_.socket;
     options.settings = loaded_.in_effect();
     options.spool = spool_.get();
+    options.process_bytes = process_bytes();
     if (const auto failure = take_up(options)) return report(*failure);
     auto started = Engine::start(std::move(options));
     if (!started) return report(started.error());
@@ -258,9 +260,8 @@ class Daemon {
     }
     server_.reset();
     engine_->close(kExitDone);
-    const bool is_reloading =
-        reloading_.valid() &&
-        reloading_.wait_for(std::chrono::seconds(1)) != std::future_status::ready;
+    const bool is_reloading = reloading_.valid() && reloading_.wait_for(std::chrono::seconds(1)) !=
+                                                        std::future_status::ready;
     if (is_reloading) std::_Exit(kExitDone);
     return kExitDone;
   }

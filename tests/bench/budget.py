@@ -31,10 +31,12 @@ def circuit(arguments, log2):
 
 
 def needs(arguments, folder):
-    """Bytes that one partition of the circuit reserves at most, its key included."""
+    """Bytes that an engine holds before its first job, and that one partition of the circuit
+    reserves at most, its key included."""
     with RunningEngine(arguments, {"one": folder}) as engine:
+        idle = engine.status_bytes("VmRSS")
         engine.wait(engine.submit("one", folder))
-        return engine.memory()["reserved_peak_bytes"]
+        return idle, engine.memory()["reserved_peak_bytes"]
 
 
 def peak_of_mix(arguments, budget, circuits, large_of_ten):
@@ -52,8 +54,10 @@ def peak_of_mix(arguments, budget, circuits, large_of_ten):
 def measure_budget(arguments):
     circuits = {"large": circuit(arguments, arguments.log2),
                 "small": circuit(arguments, SMALL_LOG2)}
-    # Room for the large circuit and a second partition of it, and not much more.
-    budget = int(1.3 * needs(arguments, circuits["large"]))
+    # Room for the engine, the large circuit and a second partition of it, and not much more.
+    idle, reserved = needs(arguments, circuits["large"])
+    budget = idle + int(1.3 * reserved)
+    yield row("budget: resident before the first job", idle / 2**20, "MiB")
     yield row("budget: bytes", budget / 2**20, "MiB")
     for large in MIXES:
         resident, reserved = peak_of_mix(arguments, budget, circuits, large)

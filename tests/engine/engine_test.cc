@@ -223,6 +223,8 @@ TEST_CASE("a job that can never fit is refused with both numbers, others go on",
   EngineFixture fixture({}, [&](EngineOptions& options) {
     options.configuration.memory_budget_bytes = budget_bytes;
   });
+  CHECK_THAT(std::string(fixture.snapshot().engine().degraded_reason.view()),
+             Contains("circuit demo needs "));
   const auto before = std::chrono::steady_clock::now();
   const auto refused = fixture.submit("demo", 1);
   CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(1));
@@ -235,6 +237,15 @@ TEST_CASE("a job that can never fit is refused with both numbers, others go on",
   CHECK(seen.memory().refused_impossible == 1);
   CHECK(seen.rows<shm::JobRecord>().at(0).state == JobState::kRefused);
   CHECK(fixture.final_status(fixture.submitted("multiplier", 1)).record.state == JobState::kDone);
+}
+
+TEST_CASE("what the process itself holds is out of a configured budget") {
+  EngineFixture fixture({}, [&](EngineOptions& options) {
+    options.configuration.memory_budget_bytes = 1000 + peak_bytes("demo");
+    options.process_bytes = 1000;
+  });
+  CHECK(fixture.snapshot().memory().budget_bytes == peak_bytes("demo"));
+  CHECK(fixture.final_status(fixture.submitted("demo", 1)).record.state == JobState::kDone);
 }
 
 TEST_CASE("rows of finished jobs are used again, oldest first, and counted") {

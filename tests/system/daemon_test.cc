@@ -205,6 +205,8 @@ TEST_CASE("wrong arguments and configurations give one line and exit 2") {
   end_with(site.arguments({"--memory-budget", "auto", "--memory-safety-margin", "1000000GiB",
                            "--check-config"}),
            "leaves nothing");
+  end_with(site.arguments({"--memory-budget", "1MiB"}),
+           "memory_budget = 1.0 MiB leaves nothing beside the ");
   end_with(site.arguments({"--threads", "2", "--cpu-devices", "3", "--check-config"}),
            "cpu_devices = 3 is more than the threads of the kernels, 2");
   end_with(site.arguments({"--circuit", "demo"}), "ID=FILE.zkey");
@@ -265,18 +267,11 @@ TEST_CASE("circuits that cannot be proved are named at the start, and degrade th
   CHECK(final_state(site, submit(site, 1)) == "done");
 }
 
-TEST_CASE("a circuit that needs more than the budget is named at the start") {
-  const Site site;
-  RunningDaemon daemon(site, {"--memory-budget", "1"});
-  CHECK_THAT(daemon.log(),
-             Contains("degraded: circuit demo needs ") && Contains("the budget is 1 byte"));
-}
-
 TEST_CASE(
     "a check of the configuration tells all that a start would complain about, line by line") {
   const Site site;
   const std::string raw = circuit_folder("bn128", "multiplier") / "circuit_0000.zkey";
-  const std::string complaints[] = {"circuit demo needs ", "the budget is 1.0 KiB",
+  const std::string complaints[] = {"memory_budget = 1.0 KiB leaves nothing beside the ",
                                     "circuit raw: " + raw + ": section 2: gamma2 equals delta2",
                                     "circuit none: /none.zkey: cannot be opened", "no-such-group"};
   DaemonProcess check(
