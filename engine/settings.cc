@@ -268,7 +268,7 @@ constexpr Setting kSettings[] = {
     {"max_batch_wait", "DURATION", "longest that the oldest job of a batch is held",
      set_duration<&Configuration::max_batch_wait_ns>,
      show_duration<&Configuration::max_batch_wait_ns>},
-    {"memory_budget", "SIZE", "bytes that the process may hold; auto: what there is, less the margin",
+    {"memory_budget", "SIZE", "bytes for the process; auto: what there is, less the margin",
      read_budget, show_budget},
     {"memory_safety_margin", "SIZE", "bytes that an automatic budget leaves alone",
      set_size<&Configuration::memory_safety_margin_bytes>,

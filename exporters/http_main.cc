@@ -21,6 +21,7 @@ namespace vitrine::exporters {
 namespace {
 
 constexpr long kTickNs = 250'000'000;
+constexpr std::uint64_t kLookNs = 1'000'000'000;
 
 // Blocks the signals that end the program, so that every thread leaves them to wait_for_stop().
 sigset_t block_stop_signals() {
@@ -89,8 +90,12 @@ Result<void> serve(const HttpOptions& options) {
   if (const Result<void> printed = print(listening); !printed) return printed;
   VerdictLog verdicts(log);
   const timespec tick{0, kTickNs};
+  std::uint64_t looked_ns = 0;
   while (sigtimedwait(&stop, nullptr, &tick) < 0) {
-    server->shut_down_late(shm::monotonic_ns());
+    const std::uint64_t now_ns = shm::monotonic_ns();
+    server->shut_down_late(now_ns);
+    if (now_ns - looked_ns < kLookNs) continue;
+    looked_ns = now_ns;
     verdicts.note(engine.moment()->observation);  // keeps the evidence for a verdict fresh
   }
   log->info("stopping");

@@ -293,6 +293,7 @@ Result<EventBatch> SegmentReader::events_after(std::uint64_t sequence, std::size
     const auto passed_over = range.missed + static_cast<std::uint64_t>(first - good.begin());
     batch.missed += passed_over;
     batch.last_sequence += passed_over + batch.events.size();
+    batch.has_more = last != good.end() || good.size() == portion;
     if (good.empty()) break;
     lost += good.size();
   } while (batch.events.empty() && lost < ring.count());

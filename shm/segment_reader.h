@@ -64,6 +64,7 @@ struct EventBatch {
   // segment; exact. A batch ends before lost events in its middle: it may be short of the newest.
   std::uint64_t missed = 0;
   std::uint64_t last_sequence = 0;  // ask for the events after this one next
+  bool has_more = false;            // perhaps: behind lost events, or beyond the limit
 };
 
 class SegmentReader {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/event_follower.h"
 
+#include "shm/clock.h"
+
 namespace vitrine::tools {
 namespace {
 
 constexpr std::size_t kBatchEvents = 4096;
+// Of all that a snapshot copies, only how the clocks stand to each other is of use here.
+constexpr std::uint64_t kClockIntervalNs = 1'000'000'000;
 
 Error error_of(const shm::Error& error) {
   const bool is_absent = error.kind == shm::ErrorKind::kAbsent;
@@ -24,7 +28,7 @@ Result<EventFollower> EventFollower::attach(const shm::Target& target) {
   shm::Result<shm::SegmentReader> reader = open(target);
   if (!reader) return error_of(reader.error());
   EventFollower follower(target, std::move(*reader));
-  if (const auto taken = follower.reader_.snapshot(follower.clock_); !taken) {
+  if (const auto taken = follower.renew_clock(); !taken) {
     return error_of(taken.error());
   }
   return follower;
@@ -40,7 +44,7 @@ Result<EventFollower::Batch> EventFollower::next() {
     }
     return Batch{};
   }
-  if (const auto taken = reader_.snapshot(clock_); !taken) return unreadable(taken.error());
+  if (const auto renewed = renew_clock(); !renewed) return unreadable(renewed.error());
   shm::Result<shm::EventBatch> read = reader_.events_after(last_sequence_, kBatchEvents);
   if (!read) return unreadable(read.error());
   Batch batch;
@@ -49,8 +53,17 @@ Result<EventFollower::Batch> EventFollower::next() {
   if (std::exchange(is_switched_, false)) batch.new_incarnation = reader_.identity().incarnation;
   last_sequence_ = read->last_sequence;
   // Some may be left, behind a full portion or a gap: come back although no commit was added.
-  if (batch.events.empty() || last_sequence_ >= clock_.last_event_sequence) last_commit_ = commit;
+  if (!read->has_more) last_commit_ = commit;
   return batch;
+}
+
+shm::Result<void> EventFollower::renew_clock() {
+  const std::uint64_t now_ns = shm::monotonic_ns();
+  const bool is_of_reader = clock_.incarnation == reader_.identity().incarnation;
+  if (is_of_reader && now_ns - clock_taken_ns_ < kClockIntervalNs) return {};
+  const shm::Result<void> taken = reader_.snapshot(clock_);
+  if (taken) clock_taken_ns_ = now_ns;
+  return taken;
 }
 
 void EventFollower::switch_to(shm::SegmentReader fresh) {

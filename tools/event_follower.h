@@ -32,7 +32,8 @@ class EventFollower {
   // Leaves out all but the newest `count` of the events that are there now.
   void skip_to_last(std::uint64_t count);
 
-  // A snapshot of the incarnation of the last batch, to tell times by.
+  // A snapshot of the incarnation of the last batch, to tell times by; a second old at most while
+  // events come.
   const shm::Snapshot& clock() const { return clock_; }
   // True while the engine of the last batch lives.
   bool engine_lives() const;
@@ -44,11 +45,13 @@ class EventFollower {
   // The segment to which the name leads now, when that is another one.
   std::optional<shm::SegmentReader> successor() const;
   void switch_to(shm::SegmentReader fresh);
+  shm::Result<void> renew_clock();
   Result<Batch> unreadable(const shm::Error& error);
 
   shm::Target target_;
   shm::SegmentReader reader_;
   shm::Snapshot clock_;
+  std::uint64_t clock_taken_ns_ = 0;
   std::uint64_t last_sequence_ = 0;
   std::uint64_t last_commit_ = 0;
   bool is_switched_ = false;
