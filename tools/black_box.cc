@@ -36,15 +36,10 @@ std::int64_t last_beat_unix_ns(const shm::Attachment& attachment) {
   return snapshot.unix_ns_of(shm::Instant{snapshot.heartbeat_monotonic_ns});
 }
 
-Error unreadable(const shm::Error& error) {
-  const bool is_absent = error.kind == shm::ErrorKind::kAbsent;
-  return {is_absent ? ExitCode::kNoInstance : ExitCode::kUnreadable, error.text};
-}
-
 Result<BlackBox> attach_file(const shm::Target& target) {
   shm::Attachment attachment(target);
   const shm::Observation& observation = attachment.observe();
-  if (!observation.snapshot) return unreadable(*observation.error);
+  if (!observation.snapshot) return reading_error(*observation.error);
   if (observation.liveness.lock_held) {
     return Error{ExitCode::kNoInstance, target.file->string() +
                                             ": its engine lived when it was recorded; 'vitrine "
@@ -80,7 +75,7 @@ Result<BlackBox> attach_black_box(const shm::Target& target) {
     }
   }
   if (newest) return BlackBox{std::move(*newest), std::move(passed_over)};
-  if (problem) return unreadable(*problem);
+  if (problem) return reading_error(*problem);
   if (is_served) {
     return Error{ExitCode::kNoInstance, "instance " + target.instance +
                                             " lives, and no engine before it left a segment; "

@@ -16,11 +16,6 @@ struct DiffFlags {
   bool json = false;
 };
 
-Error diff_error(const shm::Error& error) {
-  const bool is_absent = error.kind == shm::ErrorKind::kAbsent;
-  return {is_absent ? ExitCode::kNoInstance : ExitCode::kUnreadable, error.text};
-}
-
 // The last frame of the file, or frame `number` of a recording.
 Result<DifferenceSide> side_of(const std::string& file, std::optional<std::uint64_t> number) {
   const auto open = [&]() -> shm::Result<shm::SegmentReader> {
@@ -30,7 +25,7 @@ Result<DifferenceSide> side_of(const std::string& file, std::optional<std::uint6
     return shm::SegmentReader::of_recording(std::move(*recording));
   };
   shm::Result<shm::SegmentReader> reader = open();
-  if (!reader) return diff_error(reader.error());
+  if (!reader) return reading_error(reader.error());
   const shm::RecordingReader* recording = reader->recording();
   while (number && recording->moment().frame < *number) {
     if (reader->next_frame()) continue;
@@ -41,7 +36,8 @@ Result<DifferenceSide> side_of(const std::string& file, std::optional<std::uint6
   side.source = file;
   if (recording != nullptr) side.source += " frame " + std::to_string(recording->moment().frame);
   side.identity = reader->identity();
-  if (const auto taken = reader->snapshot(side.snapshot); !taken) return diff_error(taken.error());
+  if (const auto taken = reader->snapshot(side.snapshot); !taken)
+    return reading_error(taken.error());
   // What a dead segment shows was true at its last beat, not when it was read.
   if (recording == nullptr) side.snapshot.heartbeat_age_ns = 0;
   return side;

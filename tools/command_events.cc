@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "shm/clock.h"
+#include "shm/event_follower.h"
 #include "shm/snapshot_json.h"
-#include "tools/event_follower.h"
 #include "tools/event_text.h"
 #include "tools/status_command.h"
 #include "tools/stop_signal.h"
@@ -31,7 +31,7 @@ class EventPrinter {
   EventPrinter(const CommandContext& context, const EventFlags& flags)
       : context_(context), is_json_(flags.status.json), left_(flags.limit) {}
 
-  std::string lines(const EventFollower::Batch& batch, const shm::Snapshot& clock) {
+  std::string lines(const shm::EventFollower::Batch& batch, const shm::Snapshot& clock) {
     std::string out;
     if (!batch.new_incarnation.empty()) out += note("restart", batch.new_incarnation);
     if (batch.missed > 0) out += note("missed", batch.missed);
@@ -80,18 +80,18 @@ Result<void> write_unless_stopped(Output& output, std::string_view text, StopSig
 
 // Until a signal, the reader's end, the limit or the time. Says once when the engine dies.
 Result<ExitCode> follow(const CommandContext& context, const EventFlags& flags,
-                        EventFollower& follower) {
+                        shm::EventFollower& follower) {
   EventPrinter printer(context, flags);
   StopSignal stop;
   const std::uint64_t begin_ns = shm::monotonic_ns();
   std::uint64_t readable_ns = begin_ns;
   bool was_alive = true;
   while (true) {
-    const Result<EventFollower::Batch> batch = follower.next();
+    const shm::Result<shm::EventFollower::Batch> batch = follower.next();
     if (!batch) {
       const bool may_pass =
           follower.engine_lives() && shm::monotonic_ns() - readable_ns < kDamagePatienceNs;
-      if (!may_pass) return batch.error();
+      if (!may_pass) return reading_error(batch.error());
       if (stop.wait(kPollEveryNs)) return ExitCode::kOk;
       continue;
     }
@@ -114,14 +114,14 @@ Result<ExitCode> follow(const CommandContext& context, const EventFlags& flags,
 
 // What is there now; the exit code is the engine's.
 Result<ExitCode> print_all(const CommandContext& context, const EventFlags& flags,
-                           EventFollower& follower) {
+                           shm::EventFollower& follower) {
   EventPrinter printer(context, flags);
   const std::uint64_t newest = follower.clock().last_event_sequence;
   std::uint64_t reached = 0;
   // Once at least: that nothing is there may be the ring's damage.
   do {
-    const Result<EventFollower::Batch> batch = follower.next();
-    if (!batch) return batch.error();
+    const shm::Result<shm::EventFollower::Batch> batch = follower.next();
+    if (!batch) return reading_error(batch.error());
     const std::string lines = printer.lines(*batch, follower.clock());
     if (const auto written = context.output.write(lines); !written) {
       return written.error();
@@ -134,8 +134,10 @@ Result<ExitCode> print_all(const CommandContext& context, const EventFlags& flag
 }
 
 Result<ExitCode> run_events(const CommandContext& context, const EventFlags& flags) {
-  Result<EventFollower> follower = EventFollower::attach(target_of(context.flags, flags.status));
-  if (!follower) return with_neighbours(follower.error(), context.flags, flags.status);
+  auto follower = shm::EventFollower::attach(target_of(context.flags, flags.status));
+  if (!follower) {
+    return with_neighbours(reading_error(follower.error()), context.flags, flags.status);
+  }
   if (flags.tail) follower->skip_to_last(*flags.tail);
   return flags.follow || flags.for_ns ? follow(context, flags, *follower)
                                       : print_all(context, flags, *follower);

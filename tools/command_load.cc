@@ -8,20 +8,15 @@
 namespace vitrine::tools {
 namespace {
 
-Error load_error(const shm::Error& error) {
-  const bool is_absent = error.kind == shm::ErrorKind::kAbsent;
-  return {is_absent ? ExitCode::kNoInstance : ExitCode::kUnreadable, error.text};
-}
-
 Result<ExitCode> run_load(const CommandContext& context, const std::string& file) {
   auto recording = shm::RecordingReader::open(file);
-  if (!recording) return load_error(recording.error());
+  if (!recording) return reading_error(recording.error());
   auto reader = shm::SegmentReader::of_recording(std::move(*recording));
-  if (!reader) return load_error(reader.error());
+  if (!reader) return reading_error(reader.error());
   LoadBuilder builder;
   shm::Snapshot snapshot;
   do {
-    if (const auto taken = reader->snapshot(snapshot); !taken) return load_error(taken.error());
+    if (const auto taken = reader->snapshot(snapshot); !taken) return reading_error(taken.error());
     builder.add(snapshot);
   } while (reader->next_frame());
   for (const std::string& gap : builder.gaps()) context.diagnostics.info(gap);

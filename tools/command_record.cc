@@ -27,9 +27,7 @@ struct RecordFlags {
 Result<shm::SegmentReader> attach(const CommonFlags& common) {
   const shm::Target target = target_of(common, {});
   const auto record_error = [&](const shm::Error& error) {
-    const bool is_absent = error.kind == shm::ErrorKind::kAbsent;
-    return with_neighbours({is_absent ? ExitCode::kNoInstance : ExitCode::kUnreadable, error.text},
-                           common, {});
+    return with_neighbours(reading_error(error), common, {});
   };
   const auto path = shm::find_segment(target.instance, target.path, target.places);
   if (!path) return record_error(path.error());

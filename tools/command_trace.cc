@@ -21,11 +21,6 @@ struct TraceFlags {
   std::optional<std::uint64_t> for_ns;
 };
 
-Error trace_error(const shm::Error& error) {
-  const bool is_absent = error.kind == shm::ErrorKind::kAbsent;
-  return {is_absent ? ExitCode::kNoInstance : ExitCode::kUnreadable, error.text};
-}
-
 // Reads one incarnation into a trace.
 class TraceSource {
  public:
@@ -60,11 +55,11 @@ class TraceSource {
 
  private:
   Result<void> look() {
-    if (const auto taken = reader_.snapshot(clock_); !taken) return trace_error(taken.error());
+    if (const auto taken = reader_.snapshot(clock_); !taken) return reading_error(taken.error());
     builder_.sample(clock_);
     while (true) {
       const auto batch = reader_.events_after(reached_, kLookEvents);
-      if (!batch) return trace_error(batch.error());
+      if (!batch) return reading_error(batch.error());
       builder_.add_gap(batch->missed);
       for (const shm::Event& event : batch->events) builder_.add(event);
       reached_ = batch->last_sequence;
@@ -95,7 +90,7 @@ Result<ExitCode> run_trace(const CommandContext& context, const TraceFlags& flag
     return Error{ExitCode::kUsage, "--for: a file is traced whole; --for follows a live engine"};
   }
   auto reader = open_source(target_of(context.flags, flags.status));
-  if (!reader) return with_neighbours(trace_error(reader.error()), context.flags, flags.status);
+  if (!reader) return with_neighbours(reading_error(reader.error()), context.flags, flags.status);
   TraceSource source(std::move(*reader));
   const Result<void> read = flags.for_ns ? source.follow(*flags.for_ns) : source.read_all();
   if (!read) return read.error();

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "shm/error.h"
 #include "tools/exit_code.h"
 
 namespace vitrine::tools {
@@ -18,6 +19,12 @@ struct Error {
   ExitCode code = ExitCode::kFailed;
   std::string text;  // one line, names the input and the rule
 };
+
+// What a segment or recording that cannot be read means to a command.
+inline Error reading_error(const shm::Error& error) {
+  const bool is_absent = error.kind == shm::ErrorKind::kAbsent;
+  return {is_absent ? ExitCode::kNoInstance : ExitCode::kUnreadable, error.text};
+}
 
 template <class T>
 using Result = boost::system::result<T, Error>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/event_follower.h"
+#include "shm/event_follower.h"
 
 #include <catch2/catch.hpp>
 #include <mutex>
@@ -15,16 +15,16 @@ using namespace vitrine::tests;
 
 namespace {
 
-EventFollower follow(const SharedScratchFolder& scratch) {
+shm::EventFollower follow(const SharedScratchFolder& scratch) {
   shm::Target target;
   target.path = shm::segment_path_in(scratch.path(), "e");
-  Result<EventFollower> follower = EventFollower::attach(target);
+  auto follower = shm::EventFollower::attach(target);
   REQUIRE(follower.has_value());
   return std::move(*follower);
 }
 
-EventFollower::Batch next(EventFollower& follower) {
-  Result<EventFollower::Batch> batch = follower.next();
+shm::EventFollower::Batch next(shm::EventFollower& follower) {
+  auto batch = follower.next();
   REQUIRE(batch.has_value());
   return std::move(*batch);
 }
@@ -43,8 +43,8 @@ TEST_CASE("events that were lost with their page are missed, those behind them a
   }
   std::mutex state_mutex;
   REQUIRE(writer.publish_again(state_mutex).has_value());
-  EventFollower follower = follow(scratch);
-  EventFollower::Batch batch = next(follower);
+  shm::EventFollower follower = follow(scratch);
+  shm::EventFollower::Batch batch = next(follower);
   REQUIRE(batch.events.size() == 1);
   batch = next(follower);
   CHECK(batch.missed == 2);
@@ -60,8 +60,8 @@ TEST_CASE("events come in order, each once", "[events]") {
   const SharedScratchFolder scratch;
   shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
   append_events(writer, 3);
-  EventFollower follower = follow(scratch);
-  EventFollower::Batch batch = next(follower);
+  shm::EventFollower follower = follow(scratch);
+  shm::EventFollower::Batch batch = next(follower);
   REQUIRE(batch.events.size() == 3);
   CHECK(batch.missed == 0);
   CHECK(batch.events[0].sequence == 1);
@@ -77,10 +77,10 @@ TEST_CASE("events overwritten before they were read are counted exactly", "[even
   const SharedScratchFolder scratch;
   shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
   append_events(writer, 1);
-  EventFollower follower = follow(scratch);
+  shm::EventFollower follower = follow(scratch);
   CHECK(next(follower).events.size() == 1);
   append_events(writer, 3 * kTestEventCapacity);
-  const EventFollower::Batch batch = next(follower);
+  const shm::EventFollower::Batch batch = next(follower);
   REQUIRE(!batch.events.empty());
   CHECK(batch.missed + batch.events.size() == 3 * kTestEventCapacity);
   CHECK(batch.events.front().sequence == 2 + batch.missed);
@@ -91,14 +91,14 @@ TEST_CASE("the last events of a dead engine come before its successor's", "[even
   const SharedScratchFolder scratch;
   std::optional<shm::SegmentWriter> first = publish_engine(scratch.path(), "e");
   append_events(*first, 1);
-  EventFollower follower = follow(scratch);
+  shm::EventFollower follower = follow(scratch);
   CHECK(next(follower).events.size() == 1);
   append_events(*first, 2);
   first.reset();
   shm::SegmentWriter second = publish_engine(scratch.path(), "e");
   append_events(second, 1);
 
-  EventFollower::Batch batch = next(follower);
+  shm::EventFollower::Batch batch = next(follower);
   CHECK(batch.events.size() == 2);
   CHECK(batch.new_incarnation.empty());
   CHECK(!follower.engine_lives());
@@ -115,7 +115,7 @@ TEST_CASE("a segment that is published again goes on where the first ended", "[e
   shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
   const auto path = shm::segment_path_in(scratch.path(), "e");
   append_events(writer, 3);
-  EventFollower follower = follow(scratch);
+  shm::EventFollower follower = follow(scratch);
   CHECK(next(follower).events.size() == 3);
   if (is_truncated) {
     std::filesystem::resize_file(path, 0);
@@ -139,9 +139,9 @@ TEST_CASE("a follower can begin with the newest events", "[events]") {
   const SharedScratchFolder scratch;
   shm::SegmentWriter writer = publish_engine(scratch.path(), "e");
   append_events(writer, 10);
-  EventFollower follower = follow(scratch);
+  shm::EventFollower follower = follow(scratch);
   follower.skip_to_last(2);
-  const EventFollower::Batch batch = next(follower);
+  const shm::EventFollower::Batch batch = next(follower);
   REQUIRE(batch.events.size() == 2);
   CHECK(batch.missed == 0);
   CHECK(batch.events[0].sequence == 9);

@@ -11,17 +11,16 @@
 #include <vector>
 
 #include "shm/attachment.h"
-#include "tools/error.h"
 
-namespace vitrine::tools {
+namespace vitrine::shm {
 
 class EventFollower {
  public:
-  // Errors: kNoInstance, kUnreadable.
-  static Result<EventFollower> attach(const shm::Target& target);
+  // Errors: those of finding and attaching to a segment.
+  static Result<EventFollower> attach(const Target& target);
 
   struct Batch {
-    std::vector<shm::Event> events;
+    std::vector<Event> events;
     std::uint64_t missed = 0;     // overwritten before `events`
     std::string new_incarnation;  // not empty: these are the first events of another engine
   };
@@ -34,27 +33,27 @@ class EventFollower {
 
   // A snapshot of the incarnation of the last batch, to tell times by; a second old at most while
   // events come.
-  const shm::Snapshot& clock() const { return clock_; }
+  const Snapshot& clock() const { return clock_; }
   // True while the engine of the last batch lives.
   bool engine_lives() const;
 
  private:
-  EventFollower(shm::Target target, shm::SegmentReader reader)
+  EventFollower(Target target, SegmentReader reader)
       : target_(std::move(target)), reader_(std::move(reader)) {}
 
   // The segment to which the name leads now, when that is another one.
-  std::optional<shm::SegmentReader> successor() const;
-  void switch_to(shm::SegmentReader fresh);
-  shm::Result<void> renew_clock();
-  Result<Batch> unreadable(const shm::Error& error);
+  std::optional<SegmentReader> successor() const;
+  void switch_to(SegmentReader fresh);
+  Result<void> renew_clock();
+  Result<Batch> unreadable(const Error& error);
 
-  shm::Target target_;
-  shm::SegmentReader reader_;
-  shm::Snapshot clock_;
+  Target target_;
+  SegmentReader reader_;
+  Snapshot clock_;
   std::uint64_t clock_taken_ns_ = 0;
   std::uint64_t last_sequence_ = 0;
   std::uint64_t last_commit_ = 0;
   bool is_switched_ = false;
 };
 
-}  // namespace vitrine::tools
+}  // namespace vitrine::shm

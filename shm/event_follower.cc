@@ -1,35 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/event_follower.h"
+#include "shm/event_follower.h"
 
 #include "shm/clock.h"
 
-namespace vitrine::tools {
+namespace vitrine::shm {
 namespace {
 
 constexpr std::size_t kBatchEvents = 4096;
 // Of all that a snapshot copies, only how the clocks stand to each other is of use here.
 constexpr std::uint64_t kClockIntervalNs = 1'000'000'000;
 
-Error error_of(const shm::Error& error) {
-  const bool is_absent = error.kind == shm::ErrorKind::kAbsent;
-  return {is_absent ? ExitCode::kNoInstance : ExitCode::kUnreadable, error.text};
-}
-
-shm::Result<shm::SegmentReader> open(const shm::Target& target) {
-  if (target.file) return shm::SegmentReader::open_file(*target.file);
-  const auto path = shm::find_segment(target.instance, target.path, target.places);
+Result<SegmentReader> open(const Target& target) {
+  if (target.file) return SegmentReader::open_file(*target.file);
+  const auto path = find_segment(target.instance, target.path, target.places);
   if (!path) return path.error();
-  return shm::SegmentReader::attach(*path, target.options);
+  return SegmentReader::attach(*path, target.options);
 }
 
 }  // namespace
 
-Result<EventFollower> EventFollower::attach(const shm::Target& target) {
-  shm::Result<shm::SegmentReader> reader = open(target);
-  if (!reader) return error_of(reader.error());
+Result<EventFollower> EventFollower::attach(const Target& target) {
+  Result<SegmentReader> reader = open(target);
+  if (!reader) return reader.error();
   EventFollower follower(target, std::move(*reader));
   if (const auto taken = follower.renew_clock(); !taken) {
-    return error_of(taken.error());
+    return taken.error();
   }
   return follower;
 }
@@ -37,7 +32,7 @@ Result<EventFollower> EventFollower::attach(const shm::Target& target) {
 Result<EventFollower::Batch> EventFollower::next() {
   const std::uint64_t commit = reader_.commit();
   if (commit == last_commit_) {
-    if (std::optional<shm::SegmentReader> fresh = successor()) {
+    if (std::optional<SegmentReader> fresh = successor()) {
       // The engine before is gone for good now, so what it wrote last is complete.
       if (reader_.commit() == last_commit_) switch_to(std::move(*fresh));
       return next();
@@ -45,7 +40,7 @@ Result<EventFollower::Batch> EventFollower::next() {
     return Batch{};
   }
   if (const auto renewed = renew_clock(); !renewed) return unreadable(renewed.error());
-  shm::Result<shm::EventBatch> read = reader_.events_after(last_sequence_, kBatchEvents);
+  Result<EventBatch> read = reader_.events_after(last_sequence_, kBatchEvents);
   if (!read) return unreadable(read.error());
   Batch batch;
   batch.events = std::move(read->events);
@@ -57,16 +52,16 @@ Result<EventFollower::Batch> EventFollower::next() {
   return batch;
 }
 
-shm::Result<void> EventFollower::renew_clock() {
-  const std::uint64_t now_ns = shm::monotonic_ns();
+Result<void> EventFollower::renew_clock() {
+  const std::uint64_t now_ns = monotonic_ns();
   const bool is_of_reader = clock_.incarnation == reader_.identity().incarnation;
   if (is_of_reader && now_ns - clock_taken_ns_ < kClockIntervalNs) return {};
-  const shm::Result<void> taken = reader_.snapshot(clock_);
+  const Result<void> taken = reader_.snapshot(clock_);
   if (taken) clock_taken_ns_ = now_ns;
   return taken;
 }
 
-void EventFollower::switch_to(shm::SegmentReader fresh) {
+void EventFollower::switch_to(SegmentReader fresh) {
   is_switched_ = fresh.identity().incarnation != reader_.identity().incarnation;
   reader_ = std::move(fresh);
   if (!is_switched_) return;
@@ -74,12 +69,12 @@ void EventFollower::switch_to(shm::SegmentReader fresh) {
   last_commit_ = 0;
 }
 
-Result<EventFollower::Batch> EventFollower::unreadable(const shm::Error& error) {
-  if (std::optional<shm::SegmentReader> fresh = successor()) {
+Result<EventFollower::Batch> EventFollower::unreadable(const Error& error) {
+  if (std::optional<SegmentReader> fresh = successor()) {
     switch_to(std::move(*fresh));
     return next();
   }
-  return error_of(error);
+  return error;
 }
 
 void EventFollower::skip_to_last(std::uint64_t count) {
@@ -88,15 +83,15 @@ void EventFollower::skip_to_last(std::uint64_t count) {
 }
 
 bool EventFollower::engine_lives() const {
-  const shm::Liveness liveness = reader_.liveness();
+  const Liveness liveness = reader_.liveness();
   return liveness.lock_held && !liveness.is_file;
 }
 
-std::optional<shm::SegmentReader> EventFollower::successor() const {
+std::optional<SegmentReader> EventFollower::successor() const {
   if (target_.file || reader_.liveness().name_linked) return std::nullopt;
-  shm::Result<shm::SegmentReader> fresh = open(target_);
+  Result<SegmentReader> fresh = open(target_);
   if (!fresh) return std::nullopt;
   return std::move(*fresh);
 }
 
-}  // namespace vitrine::tools
+}  // namespace vitrine::shm
