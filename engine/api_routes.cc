@@ -14,6 +14,7 @@
 #include "engine/result_assembly.h"
 #include "engine/settings.h"
 #include "shm/printable_text.h"
+#include "shm/strict_json.h"
 
 namespace vitrine::engine {
 namespace {
@@ -112,12 +113,10 @@ Result<WitnessFile> server_file(const std::string& text, WitnessKind kind, const
 }
 
 Result<std::vector<WitnessFile>> named_witnesses(const std::string& body, const Folders& folders) {
-  json::error_code wrong;
-  json::parse_options options;
-  options.max_depth = kJsonDepthMax;
-  const json::value document = json::parse(body, wrong, {}, options);
-  const json::object* object = document.if_object();
-  if (wrong || object == nullptr) return bad_input("the body is not a JSON object");
+  const auto document = shm::parse_strict_json(body, kJsonDepthMax);
+  if (!document) return bad_input("the body: " + document.error().text);
+  const json::object* object = document->if_object();
+  if (object == nullptr) return bad_input("the body is not a JSON object");
   for (const auto& member : *object) {
     if (member.key() != "witnesses" && member.key() != "inputs") {
       return bad_input("unknown member '" + std::string(member.key()) + "'");

@@ -6,6 +6,7 @@
 #include "engine/decimal.h"
 #include "engine/proof_json.h"
 #include "kernels/subgroup.h"
+#include "shm/strict_json.h"
 
 namespace vitrine::engine {
 namespace {
@@ -17,12 +18,10 @@ Result<json::value> parse_json(std::string_view text) {
     return bad_input(std::to_string(text.size()) + " bytes, expected at most " +
                      std::to_string(kMaxJsonBytes));
   }
-  json::parse_options options;
-  options.max_depth = 8;  // a verifying key's vk_alphabeta_12 has 4
-  json::error_code failure;
-  json::value value = json::parse(text, failure, {}, options);
-  if (failure) return bad_input("not JSON: " + failure.message());
-  return value;
+  constexpr std::size_t kDepthMax = 8;  // a verifying key's vk_alphabeta_12 has 4
+  auto value = shm::parse_strict_json(text, kDepthMax);
+  if (!value) return bad_input(value.error().text);
+  return std::move(*value);
 }
 
 Result<json::object> parse_object(std::string_view text) {

@@ -13,6 +13,7 @@
 #include "engine/quantities.h"
 #include "engine/settings.h"
 #include "engine/text_file.h"
+#include "shm/strict_json.h"
 
 namespace vitrine::engine {
 namespace {
@@ -20,6 +21,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kFileMax = std::size_t{256} << 20;
+constexpr std::size_t kLineDepthMax = 4;  // of a line
 constexpr std::size_t kJobsMax = 1'000'000;
 constexpr std::uint64_t kYearNs = std::uint64_t{366} * 24 * 3'600'000'000'000;
 
@@ -113,12 +115,10 @@ Broken first_of(std::initializer_list<Broken> all) {
 class LoadReader {
  public:
   Broken read_line(std::string_view line) {
-    json::error_code wrong;
-    json::parse_options options;
-    options.max_depth = 4;
-    json::value parsed = json::parse(line, wrong, {}, options);
-    if (wrong || !parsed.is_object()) return "expected one JSON object";
-    const json::object& object = parsed.get_object();
+    const auto parsed = shm::parse_strict_json(line, kLineDepthMax);
+    if (!parsed) return parsed.error().text;
+    if (!parsed->is_object()) return "expected one JSON object";
+    const json::object& object = parsed->get_object();
     if (const json::value* settings = object.if_contains("settings")) {
       if (object.size() != 1 || !settings->is_object()) return "settings: expected an object alone";
       return read_settings(settings->get_object());

@@ -115,6 +115,10 @@ TEST_CASE("witnesses on the engine's host are taken from the listed folders only
     INFO(body);
     CHECK(post(body).status == 400);
   }
+  const std::string path = "[\"" + (folder / "witness.1.wtns").string() + "\"]";
+  const ApiAnswer twice = post("{\"witnesses\": [\"/x\"], \"witnesses\": " + path + "}");
+  CHECK(twice.status == 400);
+  CHECK(detail_of(twice) == "the body: member 'witnesses' is given twice");
 }
 
 TEST_CASE("what is not understood is refused by name") {

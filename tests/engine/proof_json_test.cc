@@ -61,6 +61,7 @@ TEST_CASE("a proof that snarkjs would not write is refused with the field's name
   CHECK_THAT(refusal(""), Contains("not JSON"));
   CHECK_THAT(refusal("[]"), Contains("not a JSON object"));
   CHECK_THAT(refusal(text.substr(0, text.size() / 2)), Contains("not JSON"));
+  CHECK_THAT(refusal(replaced(text, "{", R"({"pi_a": [], )")), Contains("'pi_a' is given twice"));
   CHECK_THAT(refusal(replaced(text, "groth16", "plonk")), Contains("protocol"));
   CHECK_THAT(refusal(replaced(text, "bn128", "bn256")), Contains("curve"));
   CHECK_THAT(refusal(replaced(text, "pi_b", "pi_x")), Contains("pi_b"));

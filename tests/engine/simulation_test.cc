@@ -211,7 +211,9 @@ TEST_CASE("a bad load is refused with its line and the rule") {
     const char* complaint;
   } bad[] = {
       {"[1]", "expected one JSON object"},
-      {"{\"job\": \"c\"", "expected one JSON object"},
+      {"{\"job\": \"c\"", "not JSON: incomplete JSON"},
+      {R"({"job": "c", "at": "1s", "at": "2s"})", "member 'at' is given twice"},
+      {R"({"settings": {"key_loaders": 1, "key_loaders": 2}})", "'key_loaders' is given twice"},
       {"{}", "expected a member settings, devices, circuit, job or jobs"},
       {R"({"job": "other"})", "no circuit 'other' in the lines before"},
       {R"({"job": "c", "when": "1s"})", "unknown member 'when'"},
