@@ -1,43 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends connections whose request does not arrive: from its opening, and from each answer, a
-// connection has a limited time until the next whole head.
+// ApiDeadlines: how long the engine waits for each client, and who goes when there are too many.
+//
+// Whenever the engine waits for a client (for a head, for a body, for an answer to be taken) its
+// connection has one deadline; what is late is shut down. When there are more connections than
+// there may be, the one that has waited longest for a whole head goes, so that the newest has a
+// place; connections with a request under way stay.
 //
 // Threads: any; a thread of its own looks for late ones until destroyed. A descriptor is known only
 // while the server library has it open.
 // Why: the library times idleness only, so a client that sends a byte now and then would keep its
-// place for ever.
+// place for ever; and at its own limit the library closes new connections without a word.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <string>
 #include <thread>
 
 namespace vitrine::engine {
 
 class ApiDeadlines {
  public:
-  explicit ApiDeadlines(std::chrono::milliseconds head_patience);
+  using Clock = std::chrono::steady_clock;
+  struct Limits {
+    std::size_t connections = 0;
+    std::chrono::milliseconds head_patience{};  // from the opening, and from each answer
+    std::chrono::milliseconds told_every{};     // how often crowding is told at most
+  };
+  // What the limit of connections has cost since it was last told.
+  struct Crowding {
+    std::uint64_t closed = 0;   // connections without a whole head
+    std::uint64_t refused = 0;  // requests
+  };
+  using Tell = std::function<void(const Crowding&)>;
+  enum class Room {
+    kYes,
+    kNone,  // too many connections: the request is to be refused
+    kGone   // the connection was shut down, and its client told so
+  };
+
+  // `farewell` is sent to the connections that go because there are too many. `tell` is called by
+  // the thread, and soon after the first one goes.
+  ApiDeadlines(const Limits& limits, std::string farewell, Tell tell);
   ~ApiDeadlines();
   ApiDeadlines(const ApiDeadlines&) = delete;
   ApiDeadlines& operator=(const ApiDeadlines&) = delete;
 
-  // Opened, or answered: waits for a head from now on.
-  void await_head(int descriptor);
-  // The head is there: the request has the time it needs.
-  void head_arrived(int descriptor);
-  void closed(int descriptor) { head_arrived(descriptor); }
+  // Waits for its first head.
+  void opened(int descriptor);
+  // A whole head is there. The engine is busy with it, so there is no deadline.
+  [[nodiscard]] Room head_arrived(int descriptor);
+  // The engine has to wait for the client.
+  void await_client(int descriptor, Clock::time_point deadline);
+  // The client has done its part.
+  void works(int descriptor) { await_client(descriptor, Clock::time_point::max()); }
+  // Waits for its next head.
+  void answered(int descriptor);
+  void closed(int descriptor);
 
  private:
-  using Clock = std::chrono::steady_clock;
-  void run();
+  enum class Phase { kHead, kRequest, kShutDown };
+  struct Entry {
+    Phase phase = Phase::kHead;
+    Clock::time_point since;
+    Clock::time_point deadline;
+  };
 
-  const std::chrono::milliseconds head_patience_;
+  void run();
+  // These four with the mutex held.
+  void await_head(int descriptor);
+  [[nodiscard]] std::size_t live() const;
+  void make_room();
+  [[nodiscard]] bool is_crowding_untold() const;
+
+  const Limits limits_;
+  const std::string farewell_;
+  const Tell tell_;
   std::mutex mutex_;
-  std::condition_variable stopped_;
+  std::condition_variable changed_;
   bool stopping_ = false;
-  std::map<int, Clock::time_point> deadlines_;
+  std::map<int, Entry> entries_;
+  Crowding crowding_;
   std::thread thread_;
 };
 

@@ -249,18 +249,28 @@ bool takes_witnesses(const ApiRequest& request) {
 }  // namespace
 
 ApiResponse problem(unsigned status, const std::string& detail) {
-  static const std::map<unsigned, const char*> kTitles = {
-      {400, "Bad Request"},           {404, "Not Found"},
-      {405, "Method Not Allowed"},    {409, "Conflict"},
-      {413, "Content Too Large"},     {415, "Unsupported Media Type"},
-      {422, "Unprocessable Content"}, {429, "Too Many Requests"},
-      {500, "Internal Server Error"}, {503, "Service Unavailable"},
-      {507, "Insufficient Storage"}};
+  static const std::map<unsigned, const char*> kTitles = {{400, "Bad Request"},
+                                                          {404, "Not Found"},
+                                                          {405, "Method Not Allowed"},
+                                                          {409, "Conflict"},
+                                                          {413, "Content Too Large"},
+                                                          {414, "URI Too Long"},
+                                                          {415, "Unsupported Media Type"},
+                                                          {422, "Unprocessable Content"},
+                                                          {429, "Too Many Requests"},
+                                                          {431, "Request Header Fields Too Large"},
+                                                          {500, "Internal Server Error"},
+                                                          {503, "Service Unavailable"},
+                                                          {507, "Insufficient Storage"}};
   const json::object document{{"type", "about:blank"},
                               {"title", kTitles.at(status)},
                               {"status", status},
                               {"detail", shm::printable_text(detail)}};
   return {status, json::serialize(document) + "\n", "application/problem+json", {}};
+}
+
+bool ApiRoutes::may_wait(const ApiRequest& head) {
+  return takes_witnesses(head) || head.query.contains("wait") || head.path.ends_with("/verify");
 }
 
 std::optional<ApiResponse> ApiRoutes::refuse_early(const ApiRequest& head) {

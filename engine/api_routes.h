@@ -38,6 +38,8 @@ class ApiRoutes {
   // Folders in which clients may name files from now on.
   void set_witness_directories(std::vector<std::filesystem::path> folders);
 
+  // Whether the answer may have to wait for something other than the engine's own work at it.
+  [[nodiscard]] static bool may_wait(const ApiRequest& head);
   // The answer that needs no body to be read: what is wrong with the request's head, or nothing. A
   // job that is refused here is counted; its request is not to be answered again.
   [[nodiscard]] std::optional<ApiResponse> refuse_early(const ApiRequest& head);

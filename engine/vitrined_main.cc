@@ -215,7 +215,10 @@ class Daemon {
         *engine_, configuration_, [this] { drain_requested_ = true; }, [this] { return reload(); });
     ApiServer::Limits limits;
     limits.upload_bytes = configuration_.upload_limit_bytes;
-    auto server = ApiServer::start(std::move(*socket_), *routes_, *spool_, limits);
+    auto server = ApiServer::start(
+        std::move(*socket_), *routes_, *spool_, limits, [this](const std::string& detail) {
+          engine_->control().log("API crowded", detail, JournalLevel::kWarn);
+        });
     if (!server) return StartFailure{StartFailure::Kind::kRuntime, server.error().text};
     server_ = std::move(*server);
     return std::nullopt;

@@ -12,8 +12,6 @@
 #include <stdexcept>
 #include <thread>
 
-#include "shm/file_descriptor.h"
-
 namespace vitrine::engine::testing {
 namespace {
 
@@ -37,13 +35,16 @@ std::string ApiAnswer::header(const std::string& name) const {
   return head.substr(begin, head.find("\r\n", begin) - begin);
 }
 
-ApiAnswer ApiClient::raw(const std::string& request) const {
-  const shm::FileDescriptor socket = connect_to(socket_);
-  // An engine that refuses early closes before it has read everything: that is no error here.
-  (void)::send(socket.number(), request.data(), request.size(), MSG_NOSIGNAL);
+// An engine that refuses early closes before it has read everything: that is no error here.
+HeldConnection::HeldConnection(const std::filesystem::path& socket, const std::string& bytes)
+    : socket_(connect_to(socket)) {
+  (void)::send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+}
+
+ApiAnswer HeldConnection::answer() const {
   std::string bytes;
   char buffer[16384];
-  for (ssize_t size = 0; (size = ::recv(socket.number(), buffer, sizeof(buffer), 0)) > 0;) {
+  for (ssize_t size = 0; (size = ::recv(socket_.number(), buffer, sizeof(buffer), 0)) > 0;) {
     bytes.append(buffer, static_cast<std::size_t>(size));
   }
   const std::size_t end = std::min(bytes.find("\r\n\r\n"), bytes.size());
@@ -52,6 +53,10 @@ ApiAnswer ApiClient::raw(const std::string& request) const {
   if (end + 4 <= bytes.size()) answer.body = bytes.substr(end + 4);
   if (answer.head.size() > 12) answer.status = std::atoi(answer.head.c_str() + 9);
   return answer;
+}
+
+ApiAnswer ApiClient::raw(const std::string& request) const {
+  return HeldConnection(socket_, request).answer();
 }
 
 std::size_t ApiClient::drip(const std::string& head) const {

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "shm/file_descriptor.h"
+
 namespace vitrine::engine::testing {
 
 struct ApiAnswer {
@@ -16,6 +18,18 @@ struct ApiAnswer {
 
   // The text after NAME: in the head; empty when there is none.
   std::string header(const std::string& name) const;
+};
+
+// A connection that stays as long as the object; throws when nothing listens.
+class HeldConnection {
+ public:
+  // Sends `bytes`, as far as the engine takes them.
+  HeldConnection(const std::filesystem::path& socket, const std::string& bytes);
+  // Reads until the engine closes.
+  ApiAnswer answer() const;
+
+ private:
+  shm::FileDescriptor socket_;
 };
 
 class ApiClient {

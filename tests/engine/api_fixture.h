@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <optional>
 
 #include "engine/api_server.h"
@@ -28,13 +29,23 @@ class ApiFixture {
         }) {
     configuration_.witness_directories = {circuit_folder("bn128", "demo"), scratch_ / "inputs"};
     routes_.emplace(engine_.engine(), configuration_, [this] { has_drained_ = true; });
-    server_ = serve(socket(), std::chrono::seconds(30));
+    server_ = serve(socket(), {});
   }
 
-  std::unique_ptr<ApiServer> serve(const std::filesystem::path& path,
-                                   std::chrono::milliseconds head_patience) {
-    const ApiServer::Limits limits{std::uint64_t{256} << 10, head_patience};
-    return ApiServer::start(ApiSocket::listen(path, "").value(), *routes_, *spool_, limits).value();
+  // Tests bound uploads more than the engine does.
+  std::unique_ptr<ApiServer> serve(const std::filesystem::path& path, ApiServer::Limits limits) {
+    limits.upload_bytes = std::uint64_t{256} << 10;
+    return ApiServer::start(ApiSocket::listen(path, "").value(), *routes_, *spool_, limits,
+                            [this](const std::string& line) {
+                              const std::lock_guard lock(warnings_mutex_);
+                              warnings_.push_back(line);
+                            })
+        .value();
+  }
+  // What the servers had to say.
+  std::vector<std::string> warnings() {
+    const std::lock_guard lock(warnings_mutex_);
+    return warnings_;
   }
   std::filesystem::path socket() const { return scratch_ / "api.sock"; }
   ApiClient client() const { return ApiClient(socket()); }
@@ -72,6 +83,8 @@ class ApiFixture {
   std::unique_ptr<Spool> spool_;  // outlives the witnesses that the engine holds
   EngineFixture engine_;
   std::optional<ApiRoutes> routes_;
+  std::mutex warnings_mutex_;
+  std::vector<std::string> warnings_;
   std::unique_ptr<ApiServer> server_;
 };
 

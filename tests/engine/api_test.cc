@@ -16,6 +16,7 @@
 namespace vitrine::engine::testing {
 namespace {
 
+using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
 
 TEST_CASE("a form of witnesses becomes a job whose proofs can be fetched") {
@@ -368,7 +369,7 @@ TEST_CASE("pause, resume and drain are asked for by POST") {
 TEST_CASE("a client that sends its head too slowly is cut off, others are not") {
   ApiFixture api;
   const ScratchFolder scratch;
-  const auto impatient = api.serve(scratch / "slow.sock", std::chrono::milliseconds(100));
+  const auto impatient = api.serve(scratch / "slow.sock", {.head_patience = 100ms});
   CHECK(ApiClient(scratch / "slow.sock").drip("GET /v1/circuits HTTP/1.1\r\nHost: ") == 0);
   CHECK(ApiClient(scratch / "slow.sock").get("/v1/circuits").status == 200);
 }
@@ -376,7 +377,7 @@ TEST_CASE("a client that sends its head too slowly is cut off, others are not") 
 TEST_CASE("bytes that are no HTTP change nothing") {
   ApiFixture api;
   const ScratchFolder scratch;
-  const auto server = api.serve(scratch / "s", std::chrono::seconds(1));
+  const auto server = api.serve(scratch / "s", {.head_patience = 1s});
   // What could still become a request is cut off when it has had its time.
   for (const std::string& bytes :
        {std::string("\0\1\2\r\n\r\n", 7), std::string("GET\r\n\r\n"),
