@@ -17,12 +17,12 @@ struct CancelFlags {
 Result<ExitCode> run_cancel(const CommandContext& context, const CancelFlags& flags) {
   const Result<std::uint64_t> id = parse_job_id(flags.job);
   if (!id) return id.error();
-  const Result<std::filesystem::path> socket = engine_socket(context.flags);
-  if (!socket) return socket.error();
+  const Result<EngineClient> engine = find_engine(context.flags);
+  if (!engine) return engine.error();
   EngineRequest request;
   request.method = "DELETE";
   request.target = "/v1/jobs/" + std::to_string(*id);
-  const Result<EngineReply> reply = EngineClient(*socket).send(request);
+  const Result<EngineReply> reply = engine->send(request);
   if (!reply) return reply.error();
   if (reply->status == 404)
     return Error{ExitCode::kLost, reply->problem() + ": never submitted here, or lost"};
@@ -41,7 +41,7 @@ Command cancel_command() {
   const auto flags = std::make_shared<CancelFlags>();
   return {"cancel", "Stop a job",
           "0 cancelled or being stopped, 1 had ended otherwise, 2 usage, 3 no engine, 7 no answer "
-          "in time, 9 lost or unknown",
+          "in time, 8 refused, 9 lost or unknown",
           [flags](FlagSet& set) {
             FlagSet::require(set.text("ID", flags->job, "The job, as submit printed it"));
             set.toggle("--json", flags->json, "One JSON document and nothing else");

@@ -27,12 +27,12 @@ Result<std::uint32_t> parse_number(const std::string& text) {
 Result<ExitCode> run_device(const CommandContext& context, const DeviceFlags& flags) {
   const Result<std::uint32_t> number = parse_number(flags.number);
   if (!number) return number.error();
-  const Result<std::filesystem::path> socket = engine_socket(context.flags);
-  if (!socket) return socket.error();
+  const Result<EngineClient> engine = find_engine(context.flags);
+  if (!engine) return engine.error();
   EngineRequest request;
   request.method = "POST";
   request.target = "/v1/devices/" + std::to_string(*number) + "/" + flags.verb;
-  const Result<EngineReply> reply = EngineClient(*socket).send(request);
+  const Result<EngineReply> reply = engine->send(request);
   if (!reply) return reply.error();
   if (!reply->is_success()) return refusal_of(*reply);
   const std::string text = flags.json ? boost::json::serialize(reply->json()) + "\n"
@@ -47,7 +47,7 @@ Command device_command() {
   const auto flags = std::make_shared<DeviceFlags>();
   return {"device", "Take a device back that was quarantined or lost",
           "0 it takes work, 1 it has not answered yet, 2 usage or no such device, 3 no engine, 7 "
-          "no answer in time",
+          "no answer in time, 8 refused",
           [flags](FlagSet& set) {
             FlagSet::require(
                 set.choice("VERB", flags->verb, {"release"}, "What to do with the device"));

@@ -46,12 +46,12 @@ std::string report_text(const json::value& reply) {
 }
 
 Result<ExitCode> run_reload(const CommandContext& context, const ReloadFlags& flags) {
-  const Result<std::filesystem::path> socket = engine_socket(context.flags);
-  if (!socket) return socket.error();
+  const Result<EngineClient> engine = find_engine(context.flags);
+  if (!engine) return engine.error();
   EngineRequest request;
   request.method = "POST";
   request.target = "/v1/reload";
-  const Result<EngineReply> reply = EngineClient(*socket).send(request);
+  const Result<EngineReply> reply = engine->send(request);
   if (!reply) return reply.error();
   if (!reply->is_success()) return refusal_of(*reply);
   const std::string text =

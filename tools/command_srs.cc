@@ -27,16 +27,16 @@ struct SrsFlags {
   bool json = false;
 };
 
-Result<EngineReply> ask(const std::filesystem::path& socket, const EngineRequest& request) {
-  Result<EngineReply> reply = EngineClient(socket).send(request);
+Result<EngineReply> ask(const EngineClient& engine, const EngineRequest& request) {
+  Result<EngineReply> reply = engine.send(request);
   if (reply && !reply->is_success()) return refusal_of(*reply);
   return reply;
 }
 
-Result<EngineReply> ask_for_circuits(const std::filesystem::path& socket) {
+Result<EngineReply> ask_for_circuits(const EngineClient& engine) {
   EngineRequest request;
   request.target = "/v1/circuits";
-  return ask(socket, request);
+  return ask(engine, request);
 }
 
 Result<ExitCode> write(const CommandContext& context, const std::string& text) {
@@ -45,8 +45,8 @@ Result<ExitCode> write(const CommandContext& context, const std::string& text) {
 }
 
 Result<ExitCode> list(const CommandContext& context, const SrsFlags& flags,
-                      const std::filesystem::path& socket) {
-  const Result<EngineReply> reply = ask_for_circuits(socket);
+                      const EngineClient& engine) {
+  const Result<EngineReply> reply = ask_for_circuits(engine);
   if (!reply) return reply.error();
   if (flags.json) return write(context, json::serialize(reply->json()) + "\n");
   const auto circuits = circuit_documents_of(*reply);
@@ -55,8 +55,8 @@ Result<ExitCode> list(const CommandContext& context, const SrsFlags& flags,
 }
 
 // The circuit of that id as it is now.
-Result<CircuitDocument> look(const std::filesystem::path& socket, const std::string& id) {
-  const Result<EngineReply> reply = ask_for_circuits(socket);
+Result<CircuitDocument> look(const EngineClient& engine, const std::string& id) {
+  const Result<EngineReply> reply = ask_for_circuits(engine);
   if (!reply) return reply.error();
   const auto circuits = circuit_documents_of(*reply);
   if (!circuits) return circuits.error();
@@ -66,10 +66,10 @@ Result<CircuitDocument> look(const std::filesystem::path& socket, const std::str
 }
 
 // Until the key is there or will not come.
-Result<CircuitDocument> wait_for_key(const std::filesystem::path& socket, const SrsFlags& flags) {
+Result<CircuitDocument> wait_for_key(const EngineClient& engine, const SrsFlags& flags) {
   const auto began = std::chrono::steady_clock::now();
   while (true) {
-    const auto circuit = look(socket, flags.circuit);
+    const auto circuit = look(engine, flags.circuit);
     if (!circuit) return circuit.error();
     const bool is_coming =
         circuit->state == "loading" || circuit->state == "evicting" || circuit->is_wanted;
@@ -93,19 +93,19 @@ std::string verified_text(const json::value& reply) {
 }
 
 // Answers what is to be said.
-Result<std::string> order(const SrsFlags& flags, const std::filesystem::path& socket) {
+Result<std::string> order(const SrsFlags& flags, const EngineClient& engine) {
   EngineRequest request;
   request.method = "POST";
   request.target = "/v1/circuits/" + url_escaped(flags.circuit) + "/" + flags.verb;
   if (flags.verb == "verify") request.answer_within_ns = kVerifyNs;
-  const Result<EngineReply> reply = EngineClient(socket).send(request);
+  const Result<EngineReply> reply = engine.send(request);
   if (!reply) return reply.error();
   if (reply->status == 422 && flags.verb == "verify") {
     return Error{ExitCode::kFailed, reply->problem()};
   }
   if (!reply->is_success()) return refusal_of(*reply);
   if (flags.verb == "preload" && flags.wait) {
-    const auto circuit = wait_for_key(socket, flags);
+    const auto circuit = wait_for_key(engine, flags);
     if (!circuit) return circuit.error();
     if (!flags.json) return "circuit " + flags.circuit + ": ready\n";
   }
@@ -123,10 +123,10 @@ Result<ExitCode> run_srs(const CommandContext& context, const SrsFlags& flags) {
   if (flags.verb != "preload" && (flags.wait || flags.timeout_ns)) {
     return Error{ExitCode::kUsage, "--wait and --timeout are for preload"};
   }
-  const Result<std::filesystem::path> socket = engine_socket(context.flags);
-  if (!socket) return socket.error();
-  if (flags.verb.empty()) return list(context, flags, *socket);
-  const Result<std::string> text = order(flags, *socket);
+  const Result<EngineClient> engine = find_engine(context.flags);
+  if (!engine) return engine.error();
+  if (flags.verb.empty()) return list(context, flags, *engine);
+  const Result<std::string> text = order(flags, *engine);
   if (!text) return text.error();
   return write(context, *text);
 }

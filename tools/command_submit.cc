@@ -37,16 +37,16 @@ Result<ExitCode> run_submit(const CommandContext& context, const SubmitFlags& fl
     return Error{ExitCode::kUsage, has_inputs ? "--wtns and --input exclude each other"
                                               : "--wtns or --input is required"};
   }
-  const Result<std::filesystem::path> socket = engine_socket(context.flags);
-  if (!socket) return socket.error();
+  const Result<EngineClient> engine = find_engine(context.flags);
+  if (!engine) return engine.error();
   EngineRequest request;
   request.method = "POST";
   request.target = target_of(flags);
   const std::vector<std::string>& files = has_inputs ? flags.inputs : flags.witnesses;
   request.files.assign(files.begin(), files.end());
   if (has_inputs) request.part_name = "input";
-  context.diagnostics.debug("POST " + request.target + " at " + socket->string());
-  const Result<EngineReply> reply = EngineClient(*socket).send(request);
+  context.diagnostics.debug("POST " + request.target + " at " + engine->socket_path().string());
+  const Result<EngineReply> reply = engine->send(request);
   if (!reply) return reply.error();
   if (!reply->is_success()) return refusal_of(*reply);
   const Result<JobDocument> job = job_document_of(*reply);

@@ -95,13 +95,13 @@ class JobWait {
   }
 
   Result<EngineReply> ask(const std::string& target, std::uint64_t wait_ns) {
-    const Result<std::filesystem::path> socket =
-        engine_socket(context_.flags, std::min(kEngineAppearsNs, left_ns()));
-    if (!socket) return socket.error();
+    const Result<EngineClient> engine =
+        find_engine(context_.flags, std::min(kEngineAppearsNs, left_ns()));
+    if (!engine) return engine.error();
     EngineRequest request;
     request.target = target;
     request.answer_within_ns = wait_ns + 10 * kSecondNs;
-    return EngineClient(*socket).send(request);
+    return engine->send(request);
   }
 
   Result<void> write_compressed(const std::filesystem::path& file) {

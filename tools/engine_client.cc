@@ -40,14 +40,16 @@ class ReplyReader {
     parser_.eager(true);  // the body too, not only the head
   }
 
-  Result<EngineReply> read(EngineConnection& connection, const std::filesystem::path& path) {
+  // Nothing when the connection ended before the answer did.
+  Result<std::optional<EngineReply>> read(EngineConnection& connection,
+                                          const std::filesystem::path& path) {
     while (!parser_.is_done()) {
       const auto room = received_.prepare(kPieceBytes);
       const auto count = connection.receive({static_cast<char*>(room.data()), room.size()});
       if (!count) return count.error();
       if (*count == 0) {
         if (is_whole_at_end()) break;
-        return connection.went_away();
+        return std::optional<EngineReply>();
       }
       received_.commit(*count);
       beast::error_code problem;
@@ -55,7 +57,7 @@ class ReplyReader {
       if (problem && problem != beast::http::error::need_more) return not_http(path, problem);
     }
     auto answer = parser_.release();
-    return EngineReply{answer.result_int(), std::move(answer.body())};
+    return std::optional(EngineReply{answer.result_int(), std::move(answer.body())});
   }
 
  private:
@@ -90,10 +92,19 @@ std::string EngineReply::problem() const {
   return "the engine answered with HTTP status " + std::to_string(status);
 }
 
-EngineClient::EngineClient(std::filesystem::path socket_path)
-    : socket_path_(std::move(socket_path)) {}
+EngineClient::EngineClient(std::filesystem::path socket_path, StaysAlive stays_alive)
+    : socket_path_(std::move(socket_path)), stays_alive_(std::move(stays_alive)) {}
 
-Result<EngineReply> EngineClient::send(const EngineRequest& request) {
+Error EngineClient::no_answer() const {
+  const std::string engine = "the engine at " + socket_path_.string();
+  if (!stays_alive_ || !stays_alive_()) return {ExitCode::kNoEngine, engine + " went away"};
+  return {ExitCode::kRefused,
+          engine +
+              " lives, but closed the connection without an answer: it has too many, or this "
+              "request came too slowly; try again"};
+}
+
+Result<EngineReply> EngineClient::send(const EngineRequest& request) const {
   std::optional<WitnessForm> form;
   if (!request.files.empty()) {
     Result<WitnessForm> readable = WitnessForm::of(request.files, request.part_name);
@@ -106,7 +117,10 @@ Result<EngineReply> EngineClient::send(const EngineRequest& request) {
   if (sent && *sent && form) sent = form->send(*connection);
   if (!sent) return sent.error();
   // An engine that did not take all of it may have said why.
-  return ReplyReader().read(*connection, socket_path_);
+  auto reply = ReplyReader().read(*connection, socket_path_);
+  if (!reply) return reply.error();
+  if (!*reply) return no_answer();
+  return std::move(**reply);
 }
 
 std::string url_escaped(std::string_view text) {

@@ -9,6 +9,7 @@
 #include <boost/json/value.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -38,16 +39,23 @@ inline constexpr std::size_t kReplyBytesMax = std::size_t{64} << 20;
 
 class EngineClient {
  public:
-  explicit EngineClient(std::filesystem::path socket_path);
+  // Asked when the engine ends a connection without an answer: whether it is there all the same.
+  using StaysAlive = std::function<bool()>;
+  explicit EngineClient(std::filesystem::path socket_path, StaysAlive stays_alive = {});
 
   // Connects within 5 s. Errors: kNoEngine when nothing answers at the socket, the socket is not
-  // for this user, or the engine went away meanwhile;
+  // for this user, or the engine went away meanwhile; kRefused when it lives and does not answer;
   // kUsage for a file that cannot be read; kTimeout; kFailed for an answer that is not HTTP.
   // Every status of a complete answer is a reply.
-  Result<EngineReply> send(const EngineRequest& request);
+  Result<EngineReply> send(const EngineRequest& request) const;
+
+  [[nodiscard]] const std::filesystem::path& socket_path() const { return socket_path_; }
 
  private:
+  [[nodiscard]] Error no_answer() const;
+
   std::filesystem::path socket_path_;
+  StaysAlive stays_alive_;
 };
 
 // `text` with everything but letters, digits and -._~ as %NN.

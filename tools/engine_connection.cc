@@ -90,12 +90,8 @@ Result<std::size_t> EngineConnection::receive(std::span<char> room) {
     if (!ready) return ready.error();
     const ssize_t count = ::recv(socket_.number(), room.data(), room.size(), MSG_DONTWAIT);
     if (count >= 0) return static_cast<std::size_t>(count);
-    if (!is_for_later(errno)) return went_away();
+    if (!is_for_later(errno)) return std::size_t{0};
   }
-}
-
-Error EngineConnection::went_away() const {
-  return {ExitCode::kNoEngine, "the engine" + at_ + " went away"};
 }
 
 Result<short> EngineConnection::await(short events) const {

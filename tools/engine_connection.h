@@ -30,11 +30,8 @@ class EngineConnection {
   // Sends all of `bytes`; false when the engine answers or leaves before it has taken them. Errors:
   // kTimeout.
   [[nodiscard]] Result<bool> send(std::string_view bytes);
-  // How much has come; 0 when the engine has nothing more to say. Errors: kNoEngine when it went
-  // away, kTimeout.
+  // How much has come; 0 when nothing more will. Errors: kTimeout.
   [[nodiscard]] Result<std::size_t> receive(std::span<char> room);
-
-  [[nodiscard]] Error went_away() const;
 
  private:
   EngineConnection(shm::FileDescriptor socket, std::string at, std::uint64_t silence_ns);

@@ -18,6 +18,7 @@ namespace vitrine::tools {
 namespace {
 
 constexpr auto kLookEvery = std::chrono::milliseconds(20);
+constexpr std::uint64_t kDeathShowsNs = 1'000'000'000;
 
 // False when there is no socket, or nobody behind it: an engine may yet come. Any other fault is
 // for the client to tell.
@@ -48,9 +49,24 @@ Result<std::filesystem::path> socket_of(const shm::Observation& observation) {
   return std::filesystem::path(socket);
 }
 
-}  // namespace
+// Whether an engine that ended a connection is there all the same, as its segment says. One that
+// ends closes its sockets before the kernel drops its lock on the segment, so it is looked at for a
+// moment; and one that drains may be about to end.
+bool stays_alive(const CommonFlags& flags) {
+  const std::uint64_t end_ns = shm::monotonic_ns() + kDeathShowsNs;
+  shm::Attachment attachment(target_of(flags, {}));
+  while (true) {
+    const shm::Observation& observation = attachment.observe();
+    const shm::VerdictWord word = observation.verdict.word;
+    const bool is_there = observation.snapshot && word >= shm::VerdictWord::kHung &&
+                          word != shm::VerdictWord::kDraining;
+    if (!is_there) return false;
+    if (shm::monotonic_ns() >= end_ns) return true;
+    std::this_thread::sleep_for(kLookEvery);
+  }
+}
 
-Result<std::filesystem::path> engine_socket(const CommonFlags& flags, std::uint64_t patience_ns) {
+Result<std::filesystem::path> find_socket(const CommonFlags& flags, std::uint64_t patience_ns) {
   const std::uint64_t end_ns = shm::monotonic_ns() + patience_ns;
   // A segment that was named belongs to the engine that was meant, and to no other.
   const bool is_named = !flags.segment.empty();
@@ -69,6 +85,14 @@ Result<std::filesystem::path> engine_socket(const CommonFlags& flags, std::uint6
     }
     std::this_thread::sleep_for(kLookEvery);
   }
+}
+
+}  // namespace
+
+Result<EngineClient> find_engine(const CommonFlags& flags, std::uint64_t patience_ns) {
+  const auto socket = find_socket(flags, patience_ns);
+  if (!socket) return socket.error();
+  return EngineClient(*socket, [flags] { return stays_alive(flags); });
 }
 
 }  // namespace vitrine::tools

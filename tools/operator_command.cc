@@ -16,12 +16,12 @@ struct OrderFlags {
 
 Result<ExitCode> give(const CommandContext& context, const OperatorOrder& order,
                       const OrderFlags& flags) {
-  const Result<std::filesystem::path> socket = engine_socket(context.flags);
-  if (!socket) return socket.error();
+  const Result<EngineClient> engine = find_engine(context.flags);
+  if (!engine) return engine.error();
   EngineRequest request;
   request.method = "POST";
   request.target = "/v1/" + order.name;
-  const Result<EngineReply> reply = EngineClient(*socket).send(request);
+  const Result<EngineReply> reply = engine->send(request);
   if (!reply) return reply.error();
   if (!reply->is_success()) return refusal_of(*reply);
   const std::string text =
@@ -35,7 +35,7 @@ Result<ExitCode> give(const CommandContext& context, const OperatorOrder& order,
 Command operator_command(const OperatorOrder& order) {
   const auto flags = std::make_shared<OrderFlags>();
   return {order.name, order.help,
-          "0 accepted, 1 refused, 2 usage, 3 no engine, 7 no answer in time",
+          "0 accepted, 1 failed, 2 usage, 3 no engine, 7 no answer in time, 8 refused",
           [flags](FlagSet& set) {
             set.toggle("--json", flags->json, "One JSON document and nothing else");
           },

@@ -170,6 +170,18 @@ TEST_CASE("an engine that goes away amid its answer is not there: 3", "[client]"
   CHECK(error.text == "the engine at " + socket.path().string() + " went away");
 }
 
+TEST_CASE("an engine that lives and closes the connection is busy, not away: 8", "[client]") {
+  const SilentSocket socket;
+  for (const bool is_alive : {true, false}) {
+    ScriptedEngine engine(socket, "\r\n\r\n", "");
+    const auto reply = EngineClient(socket.path(), [&] { return is_alive; }).send(EngineRequest{});
+    engine.request();
+    REQUIRE_FALSE(reply.has_value());
+    CHECK(reply.error().code == (is_alive ? ExitCode::kRefused : ExitCode::kNoEngine));
+    CHECK((reply.error().text.find(" lives, but closed") != std::string::npos) == is_alive);
+  }
+}
+
 TEST_CASE("what is not HTTP, or longer than an answer may be, is refused: 1", "[client]") {
   const SilentSocket socket;
   const auto answer =

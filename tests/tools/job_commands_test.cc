@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Giving work to a real engine, as a script does.
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <fstream>
+#include <future>
 #include <thread>
 
+#include "shm/file_descriptor.h"
 #include "tests/scratch_folder.h"
 #include "tests/tools/program_run.h"
 
@@ -130,6 +134,64 @@ TEST_CASE("a device is released by its number", "[engine]") {
   CHECK(engine.vitrine({"device", "release", "first"}).exit_code == 2);
   CHECK(engine.vitrine({"device", "burn", "0"}).exit_code == 2);
   CHECK(engine.vitrine({"device"}).exit_code == 2);
+}
+
+// What takes an engine's place at its socket: it closes each connection.
+class ClosingSocket {
+ public:
+  explicit ClosingSocket(const std::filesystem::path& path)
+      : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    std::filesystem::remove(path);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.string().copy(address.sun_path, sizeof(address.sun_path) - 1);
+    REQUIRE(::bind(socket_.number(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
+    REQUIRE(::listen(socket_.number(), 8) == 0);
+    thread_ = std::thread([this] {
+      while (true) {
+        const vitrine::shm::FileDescriptor client(::accept(socket_.number(), nullptr, nullptr));
+        if (!client.is_open()) return;
+      }
+    });
+  }
+  ~ClosingSocket() {
+    ::shutdown(socket_.number(), SHUT_RDWR);
+    thread_.join();
+  }
+
+ private:
+  vitrine::shm::FileDescriptor socket_;
+  std::thread thread_;
+};
+
+TEST_CASE("an engine that lives and does not answer is busy: 8", "[engine]") {
+  const RunningEngine engine;
+  const std::string id = engine.submit(1);
+  CHECK(engine.vitrine({"wait", id}).exit_code == 0);
+  const ClosingSocket closing(engine.folder() / "vitrine" / "tools-test.sock");
+  const std::vector<std::vector<std::string>> commands = {
+      {"pause"}, {"wait", id}, {"srs"}, {"reload"}};
+  for (const auto& command : commands) {
+    const ProgramRun run = engine.vitrine(command);
+    CHECK(run.exit_code == 8);
+    CHECK(run.error.find(" lives, but closed the connection without an answer") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("an engine that is killed while it is asked is away: 3", "[engine]") {
+  RunningEngine engine;
+  CHECK(engine.vitrine({"pause"}).exit_code == 0);
+  const std::string id = engine.submit(1);
+  auto waiting = std::async(std::launch::async, [&] {
+    return engine.vitrine({"wait", id, "--json"});
+  });
+  // Before it has asked, the end is the same.
+  (void)waiting.wait_for(std::chrono::milliseconds(300));
+  engine.kill_it();
+  const ProgramRun run = waiting.get();
+  INFO(run.error);
+  CHECK(run.exit_code == 3);
 }
 
 TEST_CASE("one partition writes proof.json and public.json", "[engine]") {
