@@ -40,9 +40,7 @@ ApiDeadlines::Room ApiDeadlines::head_arrived(int descriptor) {
   Entry& entry = entries_[descriptor];
   if (entry.phase == Phase::kShutDown) return Room::kGone;
   entry = Entry{Phase::kRequest, entry.since, Clock::time_point::max()};
-  if (live() <= limits_.connections) return Room::kYes;
-  ++crowding_.refused;
-  return Room::kNone;
+  return live() <= limits_.connections ? Room::kYes : Room::kNone;
 }
 
 void ApiDeadlines::await_client(int descriptor, Clock::time_point deadline) {
@@ -60,6 +58,11 @@ void ApiDeadlines::answered(int descriptor) {
 void ApiDeadlines::closed(int descriptor) {
   const std::lock_guard lock(mutex_);
   entries_.erase(descriptor);
+}
+
+void ApiDeadlines::count_refusal() {
+  const std::lock_guard lock(mutex_);
+  ++crowding_.refused;
 }
 
 void ApiDeadlines::await_head(int descriptor) {

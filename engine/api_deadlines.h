@@ -31,7 +31,7 @@ class ApiDeadlines {
     std::chrono::milliseconds head_patience{};  // from the opening, and from each answer
     std::chrono::milliseconds told_every{};     // how often crowding is told at most
   };
-  // What the limit of connections has cost since it was last told.
+  // What the API's limits have cost since it was last told.
   struct Crowding {
     std::uint64_t closed = 0;   // connections without a whole head
     std::uint64_t refused = 0;  // requests
@@ -39,7 +39,7 @@ class ApiDeadlines {
   using Tell = std::function<void(const Crowding&)>;
   enum class Room {
     kYes,
-    kNone,  // too many connections: the request is to be refused
+    kNone,  // too many connections: the request is to be refused, and counted
     kGone   // the connection was shut down, and its client told so
   };
 
@@ -61,6 +61,8 @@ class ApiDeadlines {
   // Waits for its next head.
   void answered(int descriptor);
   void closed(int descriptor);
+  // A request is refused since there are too many.
+  void count_refusal();
 
  private:
   enum class Phase { kHead, kRequest, kShutDown };

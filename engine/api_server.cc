@@ -65,9 +65,9 @@ struct Server {
   std::atomic<unsigned> long_requests{0};
 
   void tell(const ApiDeadlines::Crowding& crowding) const {
-    warn(std::to_string(ApiServer::kConnectionsMax) + " connections at once: closed " +
-         std::to_string(crowding.closed) + " without a whole request, refused " +
-         std::to_string(crowding.refused) + " requests");
+    warn("closed " + std::to_string(crowding.closed) +
+         " connections without a whole request, refused " + std::to_string(crowding.refused) +
+         " requests");
   }
 };
 
@@ -217,6 +217,12 @@ MHD_Result refuse(MHD_Connection* connection, Exchange& exchange, ApiResponse re
   return MHD_YES;
 }
 
+// Its body is not taken, since that is what there is no room for.
+MHD_Result refuse_busy(Server& server, MHD_Connection* connection, const std::string& detail) {
+  server.deadlines.count_refusal();
+  return send(server, connection, busy(detail));
+}
+
 // What bounds the requests that stay, for a body or for an answer that has to come: the others are
 // short, and an operator's orders are among them.
 bool is_one_too_many(MHD_Connection* connection, Exchange& exchange) {
@@ -229,9 +235,8 @@ MHD_Result take_request(MHD_Connection* connection, Exchange& exchange) {
   ApiRequest& request = exchange.request;
   if (const auto fault = take_head(connection, request)) return send(server, connection, *fault);
   request.has_client_left = [connection] { return has_left(connection); };
-  // Its body is not taken, since that is what there is no room for.
   if (is_one_too_many(connection, exchange)) {
-    return send(server, connection, busy("too many uploads and waiting requests at once"));
+    return refuse_busy(server, connection, "too many uploads and waiting requests at once");
   }
   if (auto refusal = server.routes.refuse_early(request)) {
     return refuse(connection, exchange, std::move(*refusal));
@@ -249,7 +254,7 @@ MHD_Result begin_exchange(MHD_Connection* connection, Exchange& exchange) {
   const ApiDeadlines::Room room = server.deadlines.head_arrived(descriptor);
   if (room == ApiDeadlines::Room::kGone) return MHD_NO;
   if (room == ApiDeadlines::Room::kNone) {
-    return send(server, connection, busy("too many connections at once"));
+    return refuse_busy(server, connection, "too many connections at once");
   }
   server.deadlines.await_client(descriptor, exchange.pace.deadline());
   return take_request(connection, exchange);

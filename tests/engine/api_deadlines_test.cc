@@ -91,6 +91,7 @@ TEST_CASE("the connection that has waited longest for a request goes, never one 
   // Now all have a request: the next is told that there is no room, until one has gone.
   deadlines.opened(sixth.engine());
   CHECK(deadlines.head_arrived(sixth.engine()) == Room::kNone);
+  deadlines.count_refusal();
   deadlines.closed(sixth.engine());
   deadlines.closed(busy.engine());
   deadlines.opened(seventh.engine());
