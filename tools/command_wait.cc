@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::uint64_t kPollNs = 20'000'000'000;  // the engine holds a request at most this long
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
+constexpr std::uint64_t kCrowdedPollNs = 2 * kSecondNs;
+constexpr int kTooMany = 503;
 
 struct WaitFlags {
   std::string job;
@@ -49,9 +51,7 @@ class JobWait {
   // Asks again and again, each time for as long as the engine holds a request.
   Result<FinishedJob> until_final() {
     while (true) {
-      const std::uint64_t poll_ns = std::min(kPollNs, left_ns());
-      Result<EngineReply> reply =
-          ask(path_ + "?wait=" + std::to_string(poll_ns / 1'000'000) + "ms", poll_ns);
+      const Result<EngineReply> reply = look();
       if (!reply) return reply.error();
       if (reply->status == 404) {
         return Error{ExitCode::kLost, reply->problem() + ": never submitted here, or lost"};
@@ -88,6 +88,16 @@ class JobWait {
   }
 
  private:
+  // An engine that holds as many requests as it can answers a look at once all the same.
+  Result<EngineReply> look() {
+    const std::uint64_t hold_ns = std::min(kPollNs, left_ns());
+    Result<EngineReply> reply =
+        ask(path_ + "?wait=" + std::to_string(hold_ns / 1'000'000) + "ms", hold_ns);
+    if (!reply || reply->status != kTooMany) return reply;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(kCrowdedPollNs, left_ns())));
+    return ask(path_, 0);
+  }
+
   std::uint64_t left_ns() const {
     if (!end_ns_) return kPollNs;
     const std::uint64_t now_ns = shm::monotonic_ns();

@@ -65,6 +65,19 @@ class RunningEngine {
     }
   }
 
+  // Until a line of the engine's log has the text.
+  void await_log(const std::string& text) const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (true) {
+      std::ifstream file(folder() / "log");
+      if (std::string(std::istreambuf_iterator<char>(file), {}).find(text) != std::string::npos) {
+        return;
+      }
+      REQUIRE(std::chrono::steady_clock::now() < end);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+
   ProgramRun vitrine(std::vector<std::string> arguments) const {
     arguments.insert(arguments.end(), {"--segment", segment()});
     return run_vitrine(std::move(arguments));
@@ -99,6 +112,25 @@ std::string file_in(const std::filesystem::path& folder, const std::string& name
 }
 
 }  // namespace
+
+TEST_CASE("more programs than the engine holds requests wait for a job, and all see its end",
+          "[engine]") {
+  constexpr int kWaiting = 140;  // it holds 128
+  const RunningEngine engine;
+  REQUIRE(engine.vitrine({"pause"}).exit_code == 0);
+  const std::string id = engine.submit(1);
+  std::vector<std::future<ProgramRun>> waiting;
+  for (int i = 0; i < kWaiting; ++i) {
+    waiting.push_back(std::async(std::launch::async, [&] { return engine.vitrine({"wait", id}); }));
+  }
+  engine.await_log("API crowded");
+  CHECK(engine.vitrine({"resume"}).exit_code == 0);
+  for (auto& wait : waiting) {
+    const ProgramRun run = wait.get();
+    INFO(run.error);
+    CHECK(run.exit_code == 0);
+  }
+}
 
 TEST_CASE("a submitted job is waited for and its proofs verify", "[engine]") {
   const RunningEngine engine;
