@@ -83,9 +83,11 @@ Result<void> serve(const HttpOptions& options) {
     listening += "listening on " + socket.address().url() + "\n";
   }
   WatchedEngine engine(options.target);
-  HttpSite site(engine, RequestRules{options.allowed_hosts});
+  HttpActivity activity;
+  HttpSite site(engine, RequestRules{options.allowed_hosts}, &activity);
   Result<HttpServer> server = HttpServer::start(
-      *std::move(sockets), [&site](const RequestHead& head) { return site.answer(head); });
+      *std::move(sockets), [&site](const RequestHead& head) { return site.answer(head); },
+      ConnectionLimits{}, &activity);
   if (!server) return server.error();
   if (const Result<void> printed = print(listening); !printed) return printed;
   VerdictLog verdicts(log);

@@ -108,11 +108,12 @@ SharedResponse no_room() {
 struct HttpServer::Service {
   RequestHandler handler;
   ConnectionDeadlines deadlines;
+  HttpActivity* activity;             // may be null
   std::vector<ListenSocket> sockets;  // released to the daemons; kept for the names they own
   std::vector<Daemon> daemons;        // ended first
 
-  Service(RequestHandler request_handler, const ConnectionLimits& limits)
-      : handler(std::move(request_handler)), deadlines(limits) {}
+  Service(RequestHandler request_handler, const ConnectionLimits& limits, HttpActivity* counted_in)
+      : handler(std::move(request_handler)), deadlines(limits), activity(counted_in) {}
 
   // The first callback of a request: the only one that sees the target as it was sent.
   static void* begin_request(void*, const char* target, MHD_Connection*) {
@@ -124,6 +125,7 @@ struct HttpServer::Service {
   MHD_Result proceed(MHD_Connection* connection, FirstLine line, Request& request) {
     if (request.answer == nullptr) {
       request.answer = answer_to(connection, line, request.target);
+      if (activity != nullptr) activity->answered(request.answer->status);
       if (request.answer->connection == Connection::kKeep) return MHD_YES;
     }
     const LibraryResponse wrapped = wrap(request.answer);
@@ -157,8 +159,10 @@ struct HttpServer::Service {
       const int descriptor = socket_of(connection);
       *context = as_context(descriptor);
       service->deadlines.opened(descriptor, shm::monotonic_ns());
+      if (service->activity != nullptr) service->activity->opened();
     } else {
       service->deadlines.closed(static_cast<int>(reinterpret_cast<std::intptr_t>(*context)));
+      if (service->activity != nullptr) service->activity->closed();
     }
   }
 
@@ -182,8 +186,8 @@ struct HttpServer::Service {
 };
 
 Result<HttpServer> HttpServer::start(std::vector<ListenSocket> sockets, RequestHandler handler,
-                                     const ConnectionLimits& limits) {
-  auto service = std::make_unique<Service>(std::move(handler), limits);
+                                     const ConnectionLimits& limits, HttpActivity* activity) {
+  auto service = std::make_unique<Service>(std::move(handler), limits, activity);
   service->sockets = std::move(sockets);
   for (ListenSocket& socket : service->sockets) {
     Daemon daemon = service->start_daemon(socket.release(), limits);

@@ -12,6 +12,7 @@
 
 #include "exporters/connection_deadlines.h"
 #include "exporters/error.h"
+#include "exporters/http_activity.h"
 #include "exporters/http_message.h"
 #include "exporters/listen_socket.h"
 
@@ -19,10 +20,12 @@ namespace vitrine::exporters {
 
 class HttpServer {
  public:
-  // Takes the sockets and serves at once. kRuntime when the library cannot start.
+  // Takes the sockets and serves at once; counts in `activity`, which must outlive the server.
+  // kRuntime when the library cannot start.
   [[nodiscard]] static Result<HttpServer> start(std::vector<ListenSocket> sockets,
                                                 RequestHandler handler,
-                                                const ConnectionLimits& limits = {});
+                                                const ConnectionLimits& limits = {},
+                                                HttpActivity* activity = nullptr);
 
   HttpServer(HttpServer&&) noexcept;
   HttpServer& operator=(HttpServer&&) = delete;

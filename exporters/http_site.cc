@@ -5,10 +5,15 @@
 #include <optional>
 #include <utility>
 
+#include "exporters/engine_metrics.h"
+#include "exporters/exporter_metrics.h"
 #include "exporters/http_page.h"
 #include "exporters/json_text.h"
+#include "exporters/metric_format.h"
+#include "exporters/metric_text.h"
 #include "exporters/snapshot_query.h"
 #include "exporters/status_document.h"
+#include "shm/clock.h"
 #include "shm/snapshot_json.h"
 
 namespace vitrine::exporters {
@@ -39,12 +44,6 @@ std::string verdict_text(const shm::Observation& observation) {
          observation.verdict.reason;
 }
 
-// A hung engine still has a state to show; a gone one does not.
-bool is_gone(const shm::Observation& observation) {
-  return !observation.snapshot || (!shm::is_alive(observation.verdict.word) &&
-                                   observation.verdict.word != shm::VerdictWord::kHung);
-}
-
 Response status_response(const shm::Observation& observation) {
   if (is_gone(observation)) return problem(503, verdict_text(observation));
   return json_response(status_document(*observation.snapshot));
@@ -72,18 +71,22 @@ enum class HostRule { kOwn, kAny };
 struct HttpSite::Route {
   std::string_view path;
   HostRule host;
-  SharedResponse (HttpSite::*answer)(std::string_view query);
+  SharedResponse (HttpSite::*answer)(const RequestHead& head, std::string_view query);
 };
 
 const HttpSite::Route HttpSite::kRoutes[] = {
     {"/status", HostRule::kOwn, &HttpSite::status},
     {"/api/v1/snapshot", HostRule::kOwn, &HttpSite::snapshot},
+    {"/metrics", HostRule::kOwn, &HttpSite::metrics},
     {"/livez", HostRule::kAny, &HttpSite::livez},
     {"/readyz", HostRule::kAny, &HttpSite::readyz},
 };
 
-HttpSite::HttpSite(WatchedEngine& engine, RequestRules rules)
-    : engine_(engine), rules_(std::move(rules)) {}
+HttpSite::HttpSite(WatchedEngine& engine, RequestRules rules, const HttpActivity* activity)
+    : engine_(engine),
+      rules_(std::move(rules)),
+      activity_(activity),
+      started_unix_ns_(shm::unix_ns()) {}
 
 SharedResponse HttpSite::answer(const RequestHead& head) {
   if (const std::optional<Refusal> refusal = refuse_malformed(head)) return refused(*refusal);
@@ -99,16 +102,16 @@ SharedResponse HttpSite::answer(const RequestHead& head) {
       return refused(*refusal);
     }
   }
-  if (found) return (this->*route->answer)(query);
+  if (found) return (this->*route->answer)(head, query);
   if (std::optional<Response> page = page_response(path)) return shared(*std::move(page));
   return shared(problem(404, "nothing is served at this path"));
 }
 
-SharedResponse HttpSite::status(std::string_view) {
+SharedResponse HttpSite::status(const RequestHead&, std::string_view) {
   return cache_.get(*engine_.moment(), "status", status_response);
 }
 
-SharedResponse HttpSite::snapshot(std::string_view query_text) {
+SharedResponse HttpSite::snapshot(const RequestHead&, std::string_view query_text) {
   const Result<SnapshotQuery> query = parse_snapshot_query(query_text);
   if (!query) return shared(problem(400, query.error().text));
   return cache_.get(*engine_.moment(), "snapshot\n" + query->canonical_text(),
@@ -117,9 +120,28 @@ SharedResponse HttpSite::snapshot(std::string_view query_text) {
                     });
 }
 
-SharedResponse HttpSite::livez(std::string_view) { return shared(plain_response(200, "alive")); }
+SharedResponse HttpSite::metrics(const RequestHead& head, std::string_view) {
+  const MetricFormat format = metric_format_for(head);
+  const auto moment = engine_.moment();
+  const auto build = [&](const shm::Observation&) {
+    MetricFamilies families;
+    add_engine_metrics(families, moment->observation);
+    add_exporter_metrics(families, *moment);
+    if (activity_ != nullptr) add_http_metrics(families, *activity_);
+    add_process_metrics(families, started_unix_ns_);
+    Response response =
+        data_response(200, std::string(content_type_of(format)), metric_text(families, format));
+    response.headers.push_back({"Vary", "Accept"});
+    return response;
+  };
+  return cache_.get(*moment, "metrics\n" + std::string(content_type_of(format)), build);
+}
 
-SharedResponse HttpSite::readyz(std::string_view) {
+SharedResponse HttpSite::livez(const RequestHead&, std::string_view) {
+  return shared(plain_response(200, "alive"));
+}
+
+SharedResponse HttpSite::readyz(const RequestHead&, std::string_view) {
   return cache_.get(*engine_.moment(), "readyz", readiness_response);
 }
 

@@ -16,11 +16,24 @@
 
 namespace vitrine::exporters {
 
+// How looking at the engine has gone since the exporter started.
+struct WatchStatistics {
+  std::uint64_t looks = 0;
+  std::uint64_t duration_ns = 0;   // of all looks
+  std::uint64_t failures = 0;      // looks that ended in an error
+  std::uint64_t retries = 0;       // walks over the tables beyond the first of each snapshot
+  std::uint64_t inconsistent = 0;  // snapshots that are not of one moment
+};
+
 // What was seen at one time.
 struct Moment {
   std::uint64_t number = 0;  // 1 for the first observation of this process
   shm::Observation observation;
+  WatchStatistics statistics;
 };
+
+// Whether there is no engine whose state could be shown as its present one. A hung engine has one.
+bool is_gone(const shm::Observation& observation);
 
 class WatchedEngine {
  public:
@@ -32,10 +45,13 @@ class WatchedEngine {
   std::shared_ptr<const Moment> moment();
 
  private:
+  const shm::Observation& look(std::uint64_t now_ns);
+
   const std::uint64_t interval_ns_;
   std::mutex mutex_;
   shm::Attachment attachment_;
   std::uint64_t observed_ns_ = 0;
+  WatchStatistics statistics_;
   std::shared_ptr<const Moment> latest_;
 };
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/exporters/beating_engine.h"
+#include "tests/exporters/metric_text_check.h"
 #include "tests/exporters/raw_client.h"
 #include "tests/exporters/served_site.h"
 #include "tests/shm/small_segment.h"
@@ -150,6 +151,53 @@ TEST_CASE("the snapshot shows what is asked for") {
   CHECK(refused.body.find("nothing") != std::string::npos);
 }
 
+TEST_CASE("metrics have the format and the headers that were asked for, exactly", "[X9]") {
+  Fixture fixture;
+  BeatingEngine engine(fixture.segment);
+  const auto ask = [&](const std::string& accept) {
+    const RawAnswer answer = RawClient(fixture.site.port()).ask(get_request("/metrics", accept));
+    CHECK(answer.status == 200);
+    CHECK(answer.header("Cache-Control") == "no-store");
+    CHECK(answer.header("X-Content-Type-Options") == "nosniff");
+    CHECK(answer.header("Vary") == "Accept");
+    CHECK(answer.header("Content-Length") == std::to_string(answer.body.size()));
+    const bool is_open = answer.body.ends_with("# EOF\n");
+    CHECK(answer.header("Content-Type") ==
+          (is_open ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                   : "text/plain; version=0.0.4; charset=utf-8"));
+    const ReadMetrics read = read_metrics(answer.body, is_open);
+    CHECK(read.fault.value_or("") == "");
+    CHECK(read.value("vitrine_up") == "1");
+    CHECK(read.value("vitrine_http_connections") != "0");
+    return is_open;
+  };
+  CHECK_FALSE(ask(""));
+  CHECK_FALSE(ask("Accept: */*\r\n"));
+  CHECK(ask("Accept: application/openmetrics-text\r\n"));
+  CHECK_FALSE(ask("Accept: application/openmetrics-text;q=0.5\r\nAccept: text/plain\r\n"));
+}
+
+TEST_CASE("metrics are at their path, for GET and HEAD", "[X9]") {
+  Fixture fixture;
+  BeatingEngine engine(fixture.segment);
+  RawClient client(fixture.site.port());
+  client.send("HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const RawAnswer head = client.read_answer("HEAD");
+  CHECK(head.status == 200);
+  CHECK(std::stoul(head.header("Content-Length")) > 1'000);
+  CHECK(client.ask(get_request("/livez")).body == "alive\n");  // no body came before it
+  CHECK(fixture.get("/metrics?name=x").status == 200);
+  CHECK(fixture.get("/metrics/").status == 404);
+  CHECK(fixture.get("/metricsX").status == 404);
+  const RawAnswer posted =
+      RawClient(fixture.site.port()).ask("POST /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  CHECK(posted.status == 405);
+  CHECK(posted.header("Allow") == "GET, HEAD");
+  const ReadMetrics read = read_metrics(fixture.get("/metrics").body);
+  CHECK(read.value("vitrine_http_requests_total", {{"code", "404"}}) == "2");
+  CHECK(read.value("vitrine_http_requests_total", {{"code", "405"}}) == "1");
+}
+
 TEST_CASE("the page is served with its own files only") {
   Fixture fixture;
   const RawAnswer page = fixture.get("/");
@@ -185,6 +233,15 @@ TEST_CASE("clients within one interval share one answer") {
   snapshot.target = "/api/v1/snapshot?sections=memory,jobs";
   CHECK(site.answer(snapshot) == one_order);
   CHECK(one_order != first);
+  RequestHead metrics = head;
+  metrics.target = "/metrics";
+  const SharedResponse text = site.answer(metrics);
+  CHECK(site.answer(metrics) == text);
+  metrics.headers.push_back({"Accept", "application/openmetrics-text"});
+  const SharedResponse open = site.answer(metrics);
+  CHECK(open != text);
+  metrics.headers.back().value = "application/openmetrics-text;q=0.9,*/*;q=0.1";
+  CHECK(site.answer(metrics) == open);
 }
 
 }  // namespace vitrine::exporters::testing

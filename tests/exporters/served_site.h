@@ -31,11 +31,12 @@ class ServedSite {
   ServedSite(const std::filesystem::path& segment, std::vector<ListenSocket> sockets,
              const ConnectionLimits& limits)
       : engine_(target_of(segment), 0),
-        site_(engine_, {}),
+        site_(engine_, {}, &activity_),
         port_(sockets.front().address().port),
         server_(HttpServer::start(
                     std::move(sockets),
-                    [this](const RequestHead& head) { return site_.answer(head); }, limits)
+                    [this](const RequestHead& head) { return site_.answer(head); }, limits,
+                    &activity_)
                     .value()) {}
 
   static shm::Target target_of(const std::filesystem::path& segment) {
@@ -45,6 +46,7 @@ class ServedSite {
   }
 
   WatchedEngine engine_;  // observes anew for every request
+  HttpActivity activity_;
   HttpSite site_;
   std::uint16_t port_;
   HttpServer server_;
