@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporters/bounded_label.h"
 
-#include "exporters/metric_text.h"
+#include "exporters/metric_family.h"
 
 namespace vitrine::exporters {
 
 std::string BoundedLabel::value_of(std::string_view raw) {
   constexpr const char* kOther = "other";
-  std::string value = repaired_label(raw);
+  std::string value = repaired_text(raw);
   if (value.empty()) value = "unknown";
   if (value == kOther || values_.contains(value)) return value;
   if (values_.size() < values_max_) {

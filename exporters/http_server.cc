@@ -166,13 +166,7 @@ struct HttpServer::Service {
     }
   }
 
-  // The library's own signature.
-  inline static const MHD_AccessHandlerCallback on_request =
-      [](void* cls, MHD_Connection* connection, const char*, const char* method,
-         const char* version, const char*, std::size_t*, void** request) {
-        return static_cast<Service*>(cls)->proceed(connection, FirstLine{method, version},
-                                                   *static_cast<Request*>(*request));
-      };
+  static const MHD_AccessHandlerCallback on_request;
 
   Daemon start_daemon(int listen_descriptor, const ConnectionLimits& limits) {
     return Daemon(MHD_start_daemon(
@@ -184,6 +178,14 @@ struct HttpServer::Service {
         MHD_OPTION_NOTIFY_CONNECTION, &watch_connection, this, MHD_OPTION_END));
   }
 };
+
+// The library's own signature.
+const MHD_AccessHandlerCallback HttpServer::Service::on_request =
+    [](void* cls, MHD_Connection* connection, const char*, const char* method, const char* version,
+       const char*, std::size_t*, void** request) {
+      return static_cast<Service*>(cls)->proceed(connection, FirstLine{method, version},
+                                                 *static_cast<Request*>(*request));
+    };
 
 Result<HttpServer> HttpServer::start(std::vector<ListenSocket> sockets, RequestHandler handler,
                                      const ConnectionLimits& limits, HttpActivity* activity) {

@@ -2,6 +2,9 @@
 #include "exporters/metric_family.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "shm/utf8_repair.h"
 
 namespace vitrine::exporters {
 namespace {
@@ -45,10 +48,24 @@ std::string_view family_name(std::string_view name, MetricType type) {
   return name;
 }
 
-void MetricFamily::add(const MetricLabels& labels, const MetricValue& value) {
+std::string repaired_text(std::string_view bytes) {
+  std::string text;
+  for (const char byte : shm::repair_utf8(bytes)) {
+    const auto code = static_cast<unsigned char>(byte);
+    if ((code < 0x20 && byte != '\n') || code == 0x7F) {
+      text += "\xEF\xBF\xBD";
+    } else {
+      text += byte;
+    }
+  }
+  return text;
+}
+
+void MetricFamily::add(MetricLabels labels, const MetricValue& value) {
+  for (MetricLabel& label : labels) label.value = repaired_text(label.value);
   const auto same = std::ranges::find(samples, labels, &MetricSample::labels);
   if (same == samples.end()) {
-    samples.push_back({labels, value});
+    samples.push_back({std::move(labels), value});
     return;
   }
   if (type == MetricType::kInfo) return;  // it is 1, however often it is said

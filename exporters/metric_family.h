@@ -4,8 +4,11 @@
 // Layout   a family is named as queries name it (vitrine_jobs_finished_total, vitrine_build_info);
 //          its samples differ in their labels, in the order in which they were first added.
 // Units    base units, as the name says: seconds, bytes.
-// Why      values that came under one set of labels become one sample, so that no text can hold a
-//          series twice: numbers and durations add up, of two times the later one counts.
+//          Labels and help texts may be given as any bytes: what is not UTF-8, and control
+//          characters but the line feed, become U+FFFD.
+// Why      a NUL or a carriage return is allowed by the formats, and ends a value or a line in real
+//          parsers. Values that came under one set of labels become one sample, so that no text can
+//          hold a series twice: numbers and durations add up, of two times the later one counts.
 // Threads  one at a time.
 #pragma once
 
@@ -31,7 +34,7 @@ struct MetricDescription {
 
 struct MetricLabel {
   std::string_view name;  // of static life
-  std::string value;      // any bytes; the text repairs them
+  std::string value;
   friend bool operator==(const MetricLabel&, const MetricLabel&) = default;
 };
 using MetricLabels = std::vector<MetricLabel>;
@@ -61,12 +64,15 @@ struct MetricSample {
   MetricValue value;
 };
 
+// Bytes as text that no parser stumbles over.
+std::string repaired_text(std::string_view bytes);
+
 class MetricFamily {
  public:
   explicit MetricFamily(const MetricDescription& description)
-      : name(description.name), type(description.type), help(description.help) {}
+      : name(description.name), type(description.type), help(repaired_text(description.help)) {}
 
-  void add(const MetricLabels& labels, const MetricValue& value);
+  void add(MetricLabels labels, const MetricValue& value);
 
   const std::string name;
   const MetricType type;

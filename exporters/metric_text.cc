@@ -4,8 +4,6 @@
 #include <charconv>
 #include <utility>
 
-#include "shm/utf8_repair.h"
-
 namespace vitrine::exporters {
 namespace {
 
@@ -35,8 +33,8 @@ void append_time(std::string& out, std::int64_t unix_ns) {
 
 enum class Quotes : std::uint8_t { kPlain, kEscaped };
 
-void append_escaped(std::string& out, std::string_view bytes, Quotes quotes) {
-  for (const char byte : repaired_label(bytes)) {
+void append_escaped(std::string& out, std::string_view text, Quotes quotes) {
+  for (const char byte : text) {
     if (byte == '\n') {
       out += "\\n";
       continue;
@@ -171,19 +169,6 @@ std::string_view content_type_of(MetricFormat format) {
   return format == MetricFormat::kOpenMetrics
              ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
              : "text/plain; version=0.0.4; charset=utf-8";
-}
-
-std::string repaired_label(std::string_view bytes) {
-  std::string text;
-  for (const char byte : shm::repair_utf8(bytes)) {
-    const auto code = static_cast<unsigned char>(byte);
-    if ((code < 0x20 && byte != '\n') || code == 0x7F) {
-      text += "\xEF\xBF\xBD";
-    } else {
-      text += byte;
-    }
-  }
-  return text;
 }
 
 std::string metric_text(const MetricFamilies& families, MetricFormat format) {

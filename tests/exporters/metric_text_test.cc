@@ -100,6 +100,8 @@ TEST_CASE("values under the same labels become one sample", "[X1]") {
   MetricFamilies families;
   families.add(kGauge, {{"l", "x"}}, std::uint64_t{3});
   families.add(kGauge, {{"l", "x"}}, std::numeric_limits<std::uint64_t>::max() - 1);
+  families.add(kGauge, {{"l", "\xFF"}}, std::uint64_t{1});
+  families.add(kGauge, {{"l", "\xFE"}}, std::uint64_t{1});  // looks the same
   families.add(kGauge, {{"l", "y"}}, MetricTime{7});
   families.add(kGauge, {{"l", "y"}}, MetricTime{5});
   families.add({"i_info", MetricType::kInfo, "i"}, {}, std::uint64_t{1});
@@ -107,6 +109,7 @@ TEST_CASE("values under the same labels become one sample", "[X1]") {
   const ReadMetrics read = read_metrics(text_of(families));
   CHECK(read.fault.value_or("") == "");
   CHECK(read.value("a", {{"l", "x"}}) == "18446744073709551615");
+  CHECK(read.value("a", {{"l", "\xEF\xBF\xBD"}}) == "2");
   CHECK(read.value("a", {{"l", "y"}}) == "0.000000007");
   CHECK(read.value("i_info") == "1");
 }
