@@ -4,7 +4,9 @@
 OpenMetrics parser of prometheus_client. Engines are real ones, which prove and are killed, and one
 with names that a text could break on.
 
-Usage: metrics_test.py BUILD SOURCE. VITRINE_TEST_ENGINE_KILLS is how often an engine is killed."""
+Usage: metrics_test.py BUILD SOURCE [German]. With the word only that test, which prints
+`not tested: WHY` when the locale is not to be had. VITRINE_TEST_ENGINE_KILLS is how often an engine
+is killed."""
 
 import json
 import os
@@ -158,8 +160,11 @@ class Format(Served):
         kinds = {dict(labels)["proof_kind"] for name, labels in by_open
                  if name == "vitrine_jobs_submitted_total"}
         self.assertEqual(kinds, {'quo"te', "line\nfeed", "bad\ufffd", "\ufffd\ufffd\ufffd",
-                                 "\U0001f525", "</script>", "back\\slash", "tab\ufffdcr\ufffdend", "other"})
+                                 "\U0001f525", "</script>", "back\\slash", "tab\ufffdcr\ufffdend",
+                                 "other"})
 
+
+class German(Served):
     def test_a_locale_changes_no_number(self):
         """X1"""
         made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8",
@@ -259,6 +264,12 @@ class Prometheus(Served):
         return [(row["metric"], float(row["value"][1]))
                 for row in json.loads(answer)["data"]["result"]]
 
+    def test_the_example_configuration_is_one(self):
+        example = SOURCE / "docs/monitoring/prometheus.yml"
+        done = subprocess.run(["promtool", "check", "config", example], capture_output=True,
+                              text=True, timeout=PATIENCE_S, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
     def test_prometheus_stores_every_series(self):
         """X1"""
         self.start_crowded()
@@ -283,4 +294,5 @@ if __name__ == "__main__":
         print("not tested: needs Debian's prometheus and python3-prometheus-client")
         sys.exit(0)
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=sys.argv[:1], verbosity=2,
+                  defaultTest=sys.argv[3:] or ["Format", "Engine", "Prometheus"])
