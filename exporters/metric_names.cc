@@ -18,7 +18,7 @@ struct Exception {
   std::string_view metric = {};
 };
 constexpr Exception kExceptions[] = {
-    {SectionId::kEngine, "started", "vitrine_start_time_seconds"},
+    {SectionId::kEngine, "started"},
     {SectionId::kEngine, "backend_fallbacks", "vitrine_backend_fallback_total"},
     {SectionId::kEngine, "recycled_rows", "vitrine_plane_recycled_rows_total"},
     {SectionId::kEngine, "refused_for_capacity"},

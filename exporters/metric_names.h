@@ -37,6 +37,7 @@ inline constexpr MetricDescription kComposedFamilies[] = {
      "1 while the engine lives; otherwise its metrics are absent"},
     {"vitrine_build_info", MetricType::kInfo, "version of the engine and of its segment's layout"},
     {"vitrine_engine_info", MetricType::kInfo, "which engine it is and what it computes with"},
+    {"vitrine_start_time_seconds", MetricType::kGauge, "when the engine made its segment"},
     {"vitrine_ready", MetricType::kGauge, "1 while the engine takes work"},
     {"vitrine_verdict", MetricType::kGauge, "1 for the verdict that holds"},
     {"vitrine_heartbeat_timestamp_seconds", MetricType::kGauge, "when the engine last beat"},

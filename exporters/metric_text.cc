@@ -24,11 +24,13 @@ void append_seconds(std::string& out, std::uint64_t ns) {
   out += fraction;
 }
 
+// To the millisecond, as every other output has times of day.
 void append_time(std::string& out, std::int64_t unix_ns) {
-  const bool is_negative = unix_ns < 0;
-  if (is_negative) out += '-';
-  const auto magnitude = static_cast<std::uint64_t>(unix_ns);
-  append_seconds(out, is_negative ? 0 - magnitude : magnitude);
+  constexpr std::int64_t kMs = 1'000'000;
+  const std::int64_t unix_ms = unix_ns / kMs - (unix_ns % kMs < 0 ? 1 : 0);
+  if (unix_ms < 0) out += '-';
+  const auto magnitude = static_cast<std::uint64_t>(unix_ms < 0 ? -unix_ms : unix_ms);
+  append_seconds(out, magnitude * kMs);
 }
 
 enum class Quotes : std::uint8_t { kPlain, kEscaped };

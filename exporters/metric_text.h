@@ -2,7 +2,7 @@
 // Metrics as text: the only place where exporters turn them into what Prometheus reads.
 //
 // Layout   Prometheus text 0.0.4, or OpenMetrics 1.0. Families without samples are left out.
-//          Numbers are exact and know no locale; there is no NaN.
+//          Numbers are exact, times of day to the millisecond; none knows a locale or is NaN.
 // Threads  pure.
 // Source   https://prometheus.io/docs/instrumenting/exposition_formats, and the OpenMetrics
 //          specification, version 1.0.0.

@@ -155,7 +155,7 @@ class Format(Served):
         by_text, by_open = self.judged()
         self.assertEqual(set(by_text), set(by_open))
         for key in by_text:
-            if not is_own(key[0]):
+            if not is_own(key[0]) and not key[0].endswith("_timestamp_seconds"):  # it beats
                 self.assertEqual(by_text[key], by_open[key], key)
         kinds = {dict(labels)["proof_kind"] for name, labels in by_open
                  if name == "vitrine_jobs_submitted_total"}
