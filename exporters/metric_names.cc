@@ -51,9 +51,10 @@ constexpr Exception kExceptions[] = {
     {SectionId::kCounters, "deadlines_missed", "vitrine_deadline_missed_total"},
 };
 
+// Of a field that an engine added through the C interface nobody said how it behaves.
 bool is_number(const shm::Field& field) {
   return (field.type == FieldType::kU32 || field.type == FieldType::kU64) &&
-         field.semantics != Semantics::kInfo;
+         (field.semantics != Semantics::kInfo || field.name.starts_with("x_"));
 }
 
 std::string name_by_rule(std::string_view prefix, const shm::Field& field) {
