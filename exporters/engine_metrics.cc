@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "exporters/bounded_label.h"
 #include "exporters/metric_names.h"
@@ -47,37 +50,38 @@ std::optional<MetricValue> value_at(const Field& field, std::span<const std::byt
   return number;
 }
 
-// How the rows of a table become samples: the beginning of their metrics' names, and their labels.
-struct RowShape {
-  std::string_view prefix;
-  MetricLabels labels;
-};
+// A row's labels; nothing for a row that is left out.
+using RowLabels = std::optional<MetricLabels>;
 
-// Adds every number of every row; shape_of(row) is nothing for rows that are left out.
-template <class Record, class ShapeOf>
-void add_rows(MetricFamilies& families, const Observation& observation, ShapeOf&& shape_of) {
+// Adds every number of every row. The metrics' names begin with `prefix`.
+template <class Record, class LabelsOf>
+void add_rows(MetricFamilies& families, const Observation& observation, std::string_view prefix,
+              LabelsOf&& labels_of) {
   constexpr shm::SectionId kTable = shm::TableOf<Record>::kSection;
   const Snapshot& snapshot = *observation.snapshot;
   const auto& rows = snapshot.rows<Record>();
-  const shm::SegmentSchema* const schema = observation.identity.schema.get();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::optional<RowShape> shape = shape_of(rows[i]);
-    if (!shape) continue;
-    const auto add = [&](const Field& field, std::span<const std::byte> record) {
-      const auto metric = metric_of(kTable, shape->prefix, field);
-      if (!metric) return;
-      if (const auto value = value_at(field, record, snapshot)) {
-        families.add(metric->description(), shape->labels, *value);
+  std::vector<RowLabels> labels;
+  for (const Record& row : rows) labels.push_back(labels_of(row));
+  const auto add = [&](const Field& field, auto&& bytes_of) {
+    const auto metric = metric_of(kTable, prefix, field);
+    MetricFamily* const family = metric ? families.family(metric->description()) : nullptr;
+    if (family == nullptr) return;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!labels[i]) continue;
+      if (const auto value = value_at(field, bytes_of(i), snapshot)) {
+        family->add(*labels[i], *value);
       }
-    };
-    const auto record = std::as_bytes(std::span(rows).subspan(i, 1));
-    for (const Field& field : shm::TableOf<Record>::kFields) add(field, record);
-    if (schema == nullptr) continue;
-    const auto& unknown = schema->unknown_fields(kTable);
-    for (Field field : std::span(unknown).first(std::min(unknown.size(), kUnknownFields))) {
-      field.offset_bytes -= schema->own_bytes(kTable);
-      add(field, snapshot.extra_of<Record>(i));
     }
+  };
+  for (const Field& field : shm::TableOf<Record>::kFields) {
+    add(field, [&](std::size_t i) { return std::as_bytes(std::span(rows).subspan(i, 1)); });
+  }
+  const shm::SegmentSchema* const schema = observation.identity.schema.get();
+  if (schema == nullptr) return;
+  const auto& unknown = schema->unknown_fields(kTable);
+  for (Field field : std::span(unknown).first(std::min(unknown.size(), kUnknownFields))) {
+    field.offset_bytes -= schema->own_bytes(kTable);
+    add(field, [&](std::size_t i) { return snapshot.extra_of<Record>(i); });
   }
 }
 
@@ -118,15 +122,13 @@ void add_life(MetricFamilies& families, const Observation& observation) {
     families.add(composed("vitrine_heartbeat_timestamp_seconds"), {},
                  MetricTime{snapshot.unix_ns_of(beat)});
   }
-  add_rows<shm::EngineRecord>(families, observation, [](const auto&) {
-    return RowShape{"vitrine_", {}};
-  });
+  add_rows<shm::EngineRecord>(families, observation, "vitrine_",
+                              [](const auto&) { return RowLabels(std::in_place); });
 }
 
 void add_memory(MetricFamilies& families, const Observation& observation) {
-  add_rows<shm::MemoryRecord>(families, observation, [](const auto&) {
-    return RowShape{"vitrine_memory_", {}};
-  });
+  add_rows<shm::MemoryRecord>(families, observation, "vitrine_memory_",
+                              [](const auto&) { return RowLabels(std::in_place); });
   for (const shm::MemoryRecord& memory : observation.snapshot->rows<shm::MemoryRecord>()) {
     const auto add = [&](const char* consumer, std::uint64_t bytes) {
       families.add(composed("vitrine_memory_reserved_bytes"), {{"consumer", consumer}}, bytes);
@@ -139,41 +141,41 @@ void add_memory(MetricFamilies& families, const Observation& observation) {
 
 void add_allocations(MetricFamilies& families, const Observation& observation,
                      BoundedLabel& circuits) {
-  using shm::AllocationKind;
-  const auto labels_of = [&](const shm::AllocationRecord& held) -> MetricLabels {
-    return {{"circuit", circuits.value_of(held.circuit.view())}};
-  };
-  add_rows<shm::AllocationRecord>(
-      families, observation, [&](const shm::AllocationRecord& held) -> std::optional<RowShape> {
-        if (held.kind == AllocationKind::kSrs) return RowShape{"vitrine_srs_", labels_of(held)};
-        if (held.kind == AllocationKind::kPce) return RowShape{"vitrine_pce_", labels_of(held)};
-        return std::nullopt;
-      });
-  for (const auto& held : observation.snapshot->rows<shm::AllocationRecord>()) {
-    const bool is_evictable = held.state == shm::AllocationState::kReady && held.references == 0 &&
-                              held.keep_resident == 0;
-    if (held.kind == AllocationKind::kSrs) {
-      families.add(composed("vitrine_srs_evictable"), labels_of(held), one_when(is_evictable));
-    } else if (held.kind == AllocationKind::kPce) {
-      families.add(composed("vitrine_pce_evictable"), labels_of(held), one_when(is_evictable));
+  const auto add = [&](shm::AllocationKind kind, std::string_view prefix,
+                       const MetricDescription& evictable) {
+    const auto labels_of = [&](const shm::AllocationRecord& held) {
+      return held.kind == kind ? RowLabels({{"circuit", circuits.value_of(held.circuit.view())}})
+                               : std::nullopt;
+    };
+    add_rows<shm::AllocationRecord>(families, observation, prefix, labels_of);
+    for (const auto& held : observation.snapshot->rows<shm::AllocationRecord>()) {
+      const bool is_evictable = held.state == shm::AllocationState::kReady &&
+                                held.references == 0 && held.keep_resident == 0;
+      if (const RowLabels labels = labels_of(held)) {
+        families.add(evictable, *labels, one_when(is_evictable));
+      }
     }
-  }
+  };
+  add(shm::AllocationKind::kSrs, "vitrine_srs_", composed("vitrine_srs_evictable"));
+  add(shm::AllocationKind::kPce, "vitrine_pce_", composed("vitrine_pce_evictable"));
 }
 
 // Only the rows that count items of every priority: to a sum over a queue they are the whole.
 void add_queues(MetricFamilies& families, const Observation& observation) {
   add_rows<shm::QueueRecord>(
-      families, observation, [](const shm::QueueRecord& queue) -> std::optional<RowShape> {
-        if (queue.priority != shm::Priority::kUnknown) return std::nullopt;
-        return RowShape{"vitrine_queue_", {{"queue", std::string(shm::word(queue.name))}}};
+      families, observation, "vitrine_queue_", [](const shm::QueueRecord& queue) {
+        return queue.priority == shm::Priority::kUnknown
+                   ? RowLabels({{"queue", std::string(shm::word(queue.name))}})
+                   : std::nullopt;
       });
 }
 
 void add_limiters(MetricFamilies& families, const Observation& observation,
                   BoundedLabel& limiters) {
-  add_rows<shm::LimiterRecord>(families, observation, [&](const shm::LimiterRecord& limiter) {
-    return RowShape{"vitrine_limiter_", {{"limiter", limiters.value_of(limiter.name.view())}}};
-  });
+  add_rows<shm::LimiterRecord>(
+      families, observation, "vitrine_limiter_", [&](const shm::LimiterRecord& limiter) {
+        return RowLabels({{"limiter", limiters.value_of(limiter.name.view())}});
+      });
   const auto add_rejected = [&](const char* reason, std::uint64_t jobs) {
     families.add(composed("vitrine_jobs_rejected_total"), {{"reason", reason}}, jobs);
   };
@@ -209,9 +211,8 @@ void add_devices(MetricFamilies& families, const Observation& observation, Bound
   const auto label_of = [&](const shm::DeviceRecord& device) {
     return MetricLabel{"device", devices.value_of(std::to_string(device.identity.row))};
   };
-  add_rows<shm::DeviceRecord>(families, observation, [&](const shm::DeviceRecord& device) {
-    return RowShape{"vitrine_device_", {label_of(device)}};
-  });
+  add_rows<shm::DeviceRecord>(families, observation, "vitrine_device_",
+                              [&](const auto& device) { return RowLabels({label_of(device)}); });
   for (const auto& device : observation.snapshot->rows<shm::DeviceRecord>()) {
     const MetricLabel label = label_of(device);
     if (label.value != "other") {
@@ -235,9 +236,8 @@ void add_workers(MetricFamilies& families, const Observation& observation, Bound
   const auto label_of = [&](const shm::WorkerRecord& worker) {
     return MetricLabel{"worker", workers.value_of(std::to_string(worker.identity.row))};
   };
-  add_rows<shm::WorkerRecord>(families, observation, [&](const shm::WorkerRecord& worker) {
-    return RowShape{"vitrine_worker_", {label_of(worker)}};
-  });
+  add_rows<shm::WorkerRecord>(families, observation, "vitrine_worker_",
+                              [&](const auto& worker) { return RowLabels({label_of(worker)}); });
   for (const auto& worker : observation.snapshot->rows<shm::WorkerRecord>()) {
     const MetricLabel label = label_of(worker);
     if (label.value != "other" && worker.device.is_set()) {
@@ -272,9 +272,10 @@ void add_plane(MetricFamilies& families, const Observation& observation) {
 }
 
 void add_counters(MetricFamilies& families, const Observation& observation, BoundedLabel& kinds) {
-  add_rows<shm::CountersRecord>(families, observation, [&](const shm::CountersRecord& row) {
-    return RowShape{"vitrine_jobs_", {{"proof_kind", kinds.value_of(row.proof_kind.view())}}};
-  });
+  add_rows<shm::CountersRecord>(
+      families, observation, "vitrine_jobs_", [&](const shm::CountersRecord& row) {
+        return RowLabels({{"proof_kind", kinds.value_of(row.proof_kind.view())}});
+      });
   add_metrics_by_kind(families, *observation.snapshot, kinds);
 }
 

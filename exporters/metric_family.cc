@@ -49,10 +49,16 @@ std::string_view family_name(std::string_view name, MetricType type) {
 }
 
 std::string repaired_text(std::string_view bytes) {
+  const auto is_control = [](char byte) {
+    return (static_cast<unsigned char>(byte) < 0x20 && byte != '\n') || byte == 0x7F;
+  };
+  const auto is_plain = [&](char byte) {
+    return static_cast<unsigned char>(byte) < 0x7F && !is_control(byte);
+  };
+  if (std::ranges::all_of(bytes, is_plain)) return std::string(bytes);
   std::string text;
   for (const char byte : shm::repair_utf8(bytes)) {
-    const auto code = static_cast<unsigned char>(byte);
-    if ((code < 0x20 && byte != '\n') || code == 0x7F) {
+    if (is_control(byte)) {
       text += "\xEF\xBF\xBD";
     } else {
       text += byte;
