@@ -282,6 +282,24 @@ class Prometheus(Served):
         self.assertEqual(self.query("vitrine_up")[0][1], 1)
         kinds = {labels["proof_kind"] for labels, _ in self.query("vitrine_jobs_submitted_total")}
         self.assertLessEqual({'quo"te', "line\nfeed", "\U0001f525", "</script>"}, kinds)
+        self.assert_nothing_was_dropped()
+
+    def test_prometheus_follows_an_engine_that_proves_and_is_killed(self):
+        """X1 X3"""
+        engine = self.start_engine()
+        self.start_http()
+        self.start_prometheus()
+        until(lambda: [value for _, value in self.query("vitrine_ready")] == [1])
+        self.submit()
+        done = 'vitrine_partitions_finished_total{proof_kind="demo",result="done"}'
+        until(lambda: [value for _, value in self.query(done)] == [10])
+        engine.kill()
+        until(lambda: [value for _, value in self.query("vitrine_up")] == [0])
+        until(lambda: self.query(done) == [])
+        self.assertEqual(self.query('up{job="vitrine"}')[0][1], 1)
+        self.assert_nothing_was_dropped()
+
+    def assert_nothing_was_dropped(self):
         own = get(self.prometheus + "/metrics")[1]
         for bad in ("sample_duplicate_timestamp", "sample_out_of_order", "exceeded_sample_limit"):
             self.assertIn(f"prometheus_target_scrapes_{bad}_total 0\n", own)
