@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "engine/command_start.h"
+#include "engine/leftover_processes.h"
 
 namespace vitrine::engine {
 namespace {
@@ -125,9 +126,12 @@ Result<CommandEnd> run_command(const Command& command, Clock::time_point deadlin
   if (!started) return started.error();
   RunningCommand running(std::move(*started));
   const auto is_cancelled = [&] { return cancelled.load(std::memory_order_relaxed); };
-  if (running.await_end(deadline, is_cancelled)) return running.reap();
-  CommandEnd end = running.end_it();
-  end.kind = is_cancelled() ? CommandEnd::Kind::kCancelled : CommandEnd::Kind::kLate;
+  const bool has_ended = running.await_end(deadline, is_cancelled);
+  CommandEnd end = has_ended ? running.reap() : running.end_it();
+  if (!has_ended) {
+    end.kind = is_cancelled() ? CommandEnd::Kind::kCancelled : CommandEnd::Kind::kLate;
+  }
+  end_leftovers(command.folder);  // what left its group
   return end;
 }
 

@@ -36,7 +36,8 @@ struct CommandEnd {
 };
 
 // Until the program ends, `deadline` has passed or `cancelled` is true; then all processes of its
-// group are killed. Errors: kInternal, when it cannot be started.
+// group are killed, and what has left it but still lives in `folder` (leftover_processes.h).
+// Requires: no other command has that folder. Errors: kInternal, when it cannot be started.
 [[nodiscard]] Result<CommandEnd> run_command(const Command& command,
                                              std::chrono::steady_clock::time_point deadline,
                                              const std::atomic<bool>& cancelled);

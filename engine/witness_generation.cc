@@ -3,46 +3,21 @@
 
 #include <signal.h>
 
-#include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cstring>
-#include <sstream>
-#include <string_view>
 
 #include "engine/command_run.h"
 #include "engine/quantities.h"
-#include "engine/short_text.h"
 #include "engine/spool.h"
+#include "engine/telling_line.h"
 #include "engine/witness_command.h"
-#include "shm/printable_text.h"
 
 namespace vitrine::engine {
 namespace {
 
-constexpr std::size_t kLineBytesMax = 160;
 constexpr std::uint64_t kValueBytes = 32;
 // What a command may write beside, and a witness' own header.
 constexpr std::uint64_t kFileBytesLeast = std::uint64_t{1} << 20;
-
-// Colours are for terminals.
-std::string without_colours(std::string_view text) {
-  std::string plain;
-  while (!text.empty()) {
-    const std::size_t begin = std::min(text.find("\x1b["), text.size());
-    plain += text.substr(0, begin);
-    const std::size_t end = text.find('m', begin);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return plain;
-}
-
-bool speaks_of_error(std::string_view line) {
-  constexpr std::string_view kWord = "error";
-  return std::ranges::search(line, kWord, [](char letter, char wanted) {
-           return std::tolower(static_cast<unsigned char>(letter)) == wanted;
-         }).begin() != line.end();
-}
 
 std::string how_it_ended(const CommandEnd& end) {
   const std::string number = std::to_string(end.number);
@@ -86,22 +61,6 @@ Result<void> judge_end(const WitnessOrder& order, const CommandEnd& end,
 }
 
 }  // namespace
-
-std::string telling_line(const std::string& errors) {
-  std::istringstream lines(without_colours(errors));
-  std::string last, last_error;
-  for (std::string line; std::getline(lines, line);) {
-    line.erase(0, line.find_first_not_of(" \t\r"));
-    line.erase(line.find_last_not_of(" \t\r") + 1);
-    if (line.empty()) continue;
-    if (speaks_of_error(line)) last_error = line;
-    last = std::move(line);
-  }
-  std::string text = shm::printable_text(last_error.empty() ? last : last_error);
-  if (text.size() <= kLineBytesMax) return text;
-  text.resize(whole_characters(text, kLineBytesMax - kEllipsis.size()).size());
-  return text.append(kEllipsis);
-}
 
 Result<MadeWitness> make_witness(const WitnessOrder& order, Spool& spool,
                                  const std::atomic<bool>& cancelled) {

@@ -41,8 +41,4 @@ struct MadeWitness {
 [[nodiscard]] Result<MadeWitness> make_witness(const WitnessOrder& order, Spool& spool,
                                                const std::atomic<bool>& cancelled);
 
-// Of what a command wrote to standard error, the line that tells most: the last that speaks of an
-// error, else the last; harmless and short.
-[[nodiscard]] std::string telling_line(const std::string& errors);
-
 }  // namespace vitrine::engine

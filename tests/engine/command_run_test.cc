@@ -13,7 +13,7 @@
 
 #include "engine/leftover_processes.h"
 #include "engine/spool.h"
-#include "engine/witness_generation.h"
+#include "engine/telling_line.h"
 #include "tests/engine/container_bytes.h"
 #include "tests/engine/witness_script.h"
 
@@ -96,7 +96,7 @@ TEST_CASE("a command sees nothing of the engine but what it is given") {
     pwd >pwd
     umask >umask
     ulimit -c >core
-    grep -e SigBlk -e SigIgn /proc/$$/status >signals
+    grep -e SigBlk -e SigIgn /proc/self/status >signals
     set -- $(cat /proc/$$/stat)
     echo $1 >own
     echo $5 >group
@@ -171,6 +171,44 @@ TEST_CASE("what a command leaves running is killed when it ends") {
   CHECK_FALSE(has_children());
 }
 
+TEST_CASE("what a command starts in sessions of their own is killed with it, whatever its end") {
+  const std::string daemon = "setsid sh -c 'trap \"\" TERM HUP; echo $$ >daemon; sleep 600' & ";
+  const std::string chain = "setsid sh -c 'setsid sh -c \"echo \\$\\$ >chain; sleep 600\" &' & ";
+  const std::string written = "while [ ! -s daemon ] || [ ! -s chain ]; do sleep 0.01; done; ";
+  const std::string wait = "echo $$ >ready; sleep 600";
+  for (const auto& [last, kind] : {std::pair<std::string, Kind>{"exit 1", Kind::kExited},
+                                   {"kill -ABRT $$", Kind::kStruck},
+                                   {wait, Kind::kCancelled}}) {
+    INFO(last);
+    Shell shell(daemon + chain + written + last);
+    std::thread client([&, is_to_cancel = kind == Kind::kCancelled] {
+      if (!is_to_cancel) return;
+      (void)process_in(shell.folder / "ready");
+      shell.cancelled = true;
+    });
+    CHECK(shell.run().value().kind == kind);
+    client.join();
+    CHECK(is_gone(process_in(shell.folder / "daemon")));
+    CHECK(is_gone(process_in(shell.folder / "chain")));
+  }
+}
+
+TEST_CASE("a command ends nothing that lives in another folder") {
+  Shell shell("exit 0");
+  const ScratchFolder other;
+  const pid_t neighbour = ::fork();
+  if (neighbour == 0) {
+    const std::string home = "HOME=" + other.path().string();
+    ::execle("/bin/sleep", "sleep", "600", nullptr,
+             std::vector<const char*>{home.c_str(), nullptr}.data());
+    ::_exit(1);
+  }
+  CHECK(shell.run().value().kind == Kind::kExited);
+  CHECK_FALSE(is_gone(neighbour));
+  ::kill(neighbour, SIGKILL);
+  CHECK(::waitpid(neighbour, nullptr, 0) == neighbour);
+}
+
 TEST_CASE("a cancelled command is killed though it ignores signals and floods its errors") {
   Shell shell("trap '' TERM; echo $$ >own; while :; do echo xxxxxxxxxxxxxxxxxxxxxx; done >&2");
   std::thread client([&] {
@@ -227,6 +265,31 @@ TEST_CASE("a start ends what runs in the folders that a killed engine left, and 
   Spool::open(scratch / "spool", 4096).value()->remove_orphans();
   CHECK(is_gone(child));
   CHECK_FALSE(std::filesystem::exists(work));
+}
+
+TEST_CASE("what a program writes for its terminal does not hide why it failed") {
+  const std::string cause = "Error: assert failed";
+  for (const std::string sequence :
+       {"\x1b[31m", "\x1b[K", "\x1b[2K", "\x1b[2J", "\x1b[1;1H", "\x1b[?25l", "\x1b(B",
+        "\x1b"
+        "7",
+        "\x1b=", "\x1b]0;a title\a", "\x1b]8;;http://host/m\x1b\\", "\x1bPmore\x1b\\", "\x1b"}) {
+    INFO(sequence.substr(1));
+    CHECK(telling_line("one\n" + sequence + "\n" + cause + "\n") == cause);
+    if (sequence.size() == 1) continue;
+    CHECK(telling_line(sequence + cause + "\n") == cause);
+    CHECK(telling_line(sequence + "Error:" + sequence + " assert failed" + sequence) == cause);
+  }
+  // What is cut off, or no sequence at all, takes nothing along but itself.
+  CHECK(telling_line("\x1b[3\n" + cause) == cause);
+  CHECK(telling_line("\x1b]0;a title without an end\n" + cause) == cause);
+  CHECK(telling_line(cause + "\x1b[3") == cause);
+}
+
+TEST_CASE("a lone carriage return ends a line, as a bar of progress has it") {
+  CHECK(telling_line(" 10 %\r 50 %\rError: no such signal\r") == "Error: no such signal");
+  CHECK(telling_line("Error: no such signal\r100 %\r\n") == "Error: no such signal");
+  CHECK(telling_line("10 %\r\x1b[K20 %\r\n") == "20 %");
 }
 
 TEST_CASE("the line that is shown of a command's errors is the one that tells most") {
