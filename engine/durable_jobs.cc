@@ -27,14 +27,6 @@ void settle(Job& job, const std::string& refusal) {
   job.store_answer->refusal = refusal;
 }
 
-void take_fault(Change& change, const std::string& fault) {
-  std::string& known = change.model().store_fault;
-  if (fault == known) return;
-  if (!known.empty()) change.recover(known);
-  if (!fault.empty()) change.degrade(fault);
-  known = fault;
-}
-
 void wait_for_next_start(Change& change, Job& job) {
   const WaitState wait{shm::WaitReason::kPaused, change.now(), 0, 0};
   if (job.wait.turn_to(wait)) change.publish().job_waits(job);
@@ -127,7 +119,7 @@ void take_report(Change& change, const StoreReport& report) {
     if (job != nullptr) finish_job(change, *job);
   }
   for (const ForgottenJob& job : report.forgotten) model.requests.forget(job.request, job.job);
-  take_fault(change, report.fault);
+  change.turn_reason(model.store_fault, report.fault);
 }
 
 void set_aside(Change& change, Job& job) {

@@ -140,6 +140,13 @@ void Engine::Parts::start_threads() {
       state->change([&](Change& change) { take_report(change, report); });
     });
   }
+  if (options.spool != nullptr) {
+    options.spool->listen([this] {
+      state->change([this](Change& change) {
+        change.turn_reason(change.model().spool_fault, options.spool->fault());
+      });
+    });
+  }
   ThreadRow next_row = 0;  // in the order of make_model()
   const auto start = [&](auto body) {
     const ThreadRow row = next_row++;
@@ -433,6 +440,7 @@ void Engine::close(int exit_code) {
   EngineState& state = *parts_->state;
   state.change([](Change& change) { change.model().stopping = true; });
   for (std::thread& stage : parts_->stages) stage.join();
+  if (parts_->options.spool != nullptr) parts_->options.spool->listen({});
   if (parts_->options.store != nullptr) parts_->options.store->stop();
   parts_->heartbeat->stop();
   show_closed(state, exit_code);

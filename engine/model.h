@@ -102,7 +102,8 @@ struct EngineModel {
   JobStore* store = nullptr;            // null: jobs are in memory only
   ThreadRow store_thread = 0;           // its row, when there is a store
   std::size_t at_store = 0;             // that were put and not reported yet
-  std::string store_fault;              // that the engine is degraded for
+  std::string store_fault;              // that the engine is degraded for; empty: none
+  std::string spool_fault;              // the same
   StageCounts stages{};                 // partitions that are not final, by stage
   std::deque<Partition*> granted;       // bytes reserved, synthesis not yet begun
   std::deque<Partition*> device_queue;  // synthesized, oldest first

@@ -101,8 +101,37 @@ void Spool::remove_orphans() {
   taken_back_.clear();
 }
 
+std::string Spool::fault() const {
+  const std::lock_guard lock(fault_mutex_);
+  return fault_;
+}
+
+void Spool::note_write(const std::string& fault) {
+  std::function<void()> tell;
+  {
+    const std::lock_guard lock(fault_mutex_);
+    if (fault == fault_) return;
+    fault_ = fault;
+    tell = fault_changed_;
+  }
+  if (tell) tell();
+}
+
+void Spool::listen(std::function<void()> fault_changed) {
+  const std::lock_guard lock(fault_mutex_);
+  fault_changed_ = std::move(fault_changed);
+}
+
+Error Spool::not_written() {
+  const std::string fault = std::string("the spool: ") + std::strerror(errno);
+  note_write(fault);
+  return {ErrorClass::kOutOfMemory, fault};
+}
+
 Result<std::unique_ptr<WorkFolder>> Spool::make_work_folder() {
-  return WorkFolder::make(folder_ / (std::to_string(created_.fetch_add(1)) + kWorkSuffix));
+  auto made = WorkFolder::make(folder_ / (std::to_string(created_.fetch_add(1)) + kWorkSuffix));
+  if (!made) note_write(made.error().text);
+  return made;
 }
 
 Result<std::unique_ptr<SpoolFile>> Spool::create(WitnessKind kind) {
@@ -110,9 +139,7 @@ Result<std::unique_ptr<SpoolFile>> Spool::create(WitnessKind kind) {
       folder_ / (std::to_string(created_.fetch_add(1)) + suffix_of(kind));
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   shm::FileDescriptor file(::open(path.c_str(), flags, 0600));
-  if (!file.is_open()) {
-    return Error{ErrorClass::kOutOfMemory, std::string("the spool: ") + std::strerror(errno)};
-  }
+  if (!file.is_open()) return not_written();
   return std::make_unique<SpoolFile>(*this, path, std::move(file));
 }
 
@@ -132,9 +159,7 @@ Result<void> SpoolFile::append(std::span<const char> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file_.number(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      return Error{ErrorClass::kOutOfMemory, std::string("the spool: ") + std::strerror(errno)};
-    }
+    if (written <= 0) return spool_.not_written();
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
   return {};
@@ -142,6 +167,7 @@ Result<void> SpoolFile::append(std::span<const char> bytes) {
 
 WitnessFile SpoolFile::finish(std::unique_ptr<SpoolFile> file) {
   file->file_ = shm::FileDescriptor();
+  if (file->bytes_ > 0) file->spool_.note_write({});
   WitnessFile finished{file->path_, nullptr};
   finished.bytes = file->bytes_;
   finished.copy = std::shared_ptr<const SpoolFile>(std::move(file));

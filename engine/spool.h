@@ -6,7 +6,8 @@
 // 0700, in which witnesses are made (their bytes count for nobody: there are as many as synthesis
 // threads).
 //
-// Threads: any. The spool outlives its files.
+// Threads: any. The spool outlives its files. The listener is called by the thread that wrote,
+// which holds no lock.
 //
 // Crash: files stay behind; the next engine of the instance takes those of unfinished jobs back and
 // removes the others.
@@ -17,7 +18,9 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <span>
 #include <string>
@@ -51,10 +54,18 @@ class Spool {
   void remove_orphans();
   [[nodiscard]] std::uint64_t used_bytes() const { return used_bytes_.load(); }
 
+  // What its disk answered to the last write; empty when that went well. The limit is none of it.
+  [[nodiscard]] std::string fault() const;
+  void note_write(const std::string& fault);
+  // Called after each change of fault(), until another takes its place.
+  void listen(std::function<void()> fault_changed);
+
  private:
   friend class SpoolFile;
   Spool(std::filesystem::path folder, shm::OwnerLock lock, std::uint64_t limit_bytes)
       : folder_(std::move(folder)), lock_(std::move(lock)), limit_bytes_(limit_bytes) {}
+  // For the reason that errno says.
+  [[nodiscard]] Error not_written();
 
   std::filesystem::path folder_;
   shm::OwnerLock lock_;
@@ -62,6 +73,9 @@ class Spool {
   std::atomic<std::uint64_t> used_bytes_{0};
   std::atomic<std::uint64_t> created_{0};  // more than every number that is there
   std::set<std::string> taken_back_;       // until the orphans are removed
+  mutable std::mutex fault_mutex_;         // of the two below
+  std::string fault_;
+  std::function<void()> fault_changed_;
 };
 
 // Removed, and its bytes free again, when it goes away, unless it is to be kept.

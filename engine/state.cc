@@ -36,6 +36,14 @@ void Change::recover(const std::string& reason) {
     set_life(shm::EngineLife::kReady);
 }
 
+void Change::turn_reason(std::string& known, const std::string& reason) {
+  if (reason == known) return;
+  // The new one first: the engine is not well in between.
+  if (!reason.empty()) degrade(reason);
+  if (!known.empty()) recover(known);
+  known = reason;
+}
+
 void Change::note_error(const ErrorNote& note) {
   const auto row = model_.errors.note(note, now_);
   if (row) publisher_.error_noted(*row, model_.errors.entry(*row));

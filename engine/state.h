@@ -46,6 +46,8 @@ class Change {
   void degrade(const DegradedReason& reason);
   // Takes one reason back, by its text.
   void recover(const std::string& reason);
+  // `reason` takes the place of the one that `known` holds; empty: there is none.
+  void turn_reason(std::string& known, const std::string& reason);
 
   // Counts an occurrence in the distinct error log.
   void note_error(const ErrorNote& note);

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "tests/engine/container_bytes.h"
+#include "tests/full_disk.h"
 #include "tests/scratch_folder.h"
 
 namespace vitrine::engine::testing {
@@ -75,6 +76,39 @@ TEST_CASE("a full spool refuses with the numbers and has room again later") {
     CHECK_THAT(refused.error().text, Contains("10 bytes at most"));
   }
   stored(**spool, "1234567890");
+}
+
+TEST_CASE("a spool tells that its disk is full once, and once that it is not any more") {
+  const ScratchFolder scratch;
+  const SmallDisk disk(scratch.path());
+  if (!disk.is_there()) {
+    WARN("not tested: only root may mount a file system");
+    return;
+  }
+  auto spool = Spool::open(scratch / "spool", std::uint64_t{1} << 30).value();
+  std::vector<std::string> told;
+  spool->listen([&] { told.push_back(spool->fault()); });
+  stored(*spool, "secret");
+  CHECK(told.empty());
+  disk.fill();
+  for (int i = 0; i < 3; ++i) {
+    const auto file = spool->create().value();
+    const auto refused = file->append(std::string(8192, 'x'));
+    REQUIRE(refused.has_error());
+    CHECK(refused.error().text == "the spool: No space left on device");
+  }
+  CHECK(told == std::vector<std::string>{"the spool: No space left on device"});
+  disk.make_room();
+  stored(*spool, "secret");
+  CHECK(told.size() == 2);
+  CHECK(spool->fault().empty());
+}
+
+TEST_CASE("a spool that is full by its limit has a good disk") {
+  const ScratchFolder scratch;
+  auto spool = Spool::open(scratch / "spool", 4).value();
+  CHECK(spool->create().value()->append(std::string("12345")).has_error());
+  CHECK(spool->fault().empty());
 }
 
 TEST_CASE("what a dead engine left in the spool is taken back by name and size, or removed") {
