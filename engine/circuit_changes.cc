@@ -100,7 +100,7 @@ void fail_impossible_jobs(Change& change, const Circuit& circuit) {
   const auto refusal = lasting_refusal(change.model(), circuit);
   if (!refusal) return;
   const bool is_impossible = refusal->reason == RefusalReason::kImpossible;
-  const ErrorClass error_class = is_impossible ? ErrorClass::kOutOfMemory : ErrorClass::kBadInput;
+  const ErrorClass error_class = is_impossible ? ErrorClass::kOutOfMemory : ErrorClass::kInternal;
   const std::vector<Job*> active = change.model().jobs.active();
   for (Job* job : active) {
     if (!is_of(job, circuit) || !shm::is_waiting(job->state)) continue;

@@ -113,6 +113,12 @@ Error lost_file(const Circuit& circuit) {
                    ": it was replaced after its jobs had begun, and is not in memory any more");
 }
 
+// The key is the operator's: whatever is wrong with it, no client gave it.
+Error not_of_a_client(Error error) {
+  if (error.error_class == ErrorClass::kBadInput) error.error_class = ErrorClass::kInternal;
+  return error;
+}
+
 void tell_failed_load(Change& change, const Circuit& circuit, const Error& error) {
   if (error.error_class == ErrorClass::kLost) {
     return change.log("key load stopped", circuit.shown_name);
@@ -131,8 +137,9 @@ void end_load(Change& change, const LoadInHand& in_hand,
     change.log("key ready", circuit.configuration.id);
   } else {
     change.model().keys.fail_load(circuit, loaded.error(), change.now());
-    tell_failed_load(change, circuit, loaded.error());
-    fail_waiting_jobs(change, circuit, loaded.error());
+    const Error error = not_of_a_client(loaded.error());
+    tell_failed_load(change, circuit, error);
+    fail_waiting_jobs(change, circuit, error);
   }
   judge_circuit(change, circuit);
   change.publish().key_settled(circuit);

@@ -121,8 +121,10 @@ std::optional<OneShotFailure> OneShotProver::failure_of(const JobStatus& status)
   const shm::JobRecord& job = status.record;
   if (job.state == shm::JobState::kDone) return std::nullopt;
   if (job.state == shm::JobState::kCancelled) return OneShotFailure{kExitCancelled, "cancelled"};
-  // What is wrong with a file names it already; others do not say which witness it was.
+  // What is wrong with a file names it already; others do not say which witness it was. Before
+  // synthesis it was none.
   const bool names_none = job.failure_partition.is_set() &&
+                          job.failure_stage != shm::PartitionStage::kPending &&
                           job.failure_class != shm::FailureClass::kBadInput &&
                           job.failure_class != shm::FailureClass::kVerifyFailed;
   const std::string prefix =

@@ -30,6 +30,16 @@ bool is_from_outside(const CommandEnd& end) {
   return end.kind == CommandEnd::Kind::kStruck && (end.number == SIGKILL || end.number == SIGTERM);
 }
 
+// Whether the disk cannot take what the witness is short of: then no command could have made it.
+// One that writes elsewhere first, or tidies up after itself, is believed.
+bool lacks_room(const std::filesystem::path& witness, std::uint64_t whole_bytes) {
+  std::error_code problem;
+  const std::uintmax_t size_bytes = std::filesystem::file_size(witness, problem);
+  const std::uint64_t there_bytes = problem ? 0 : size_bytes;
+  const auto space = std::filesystem::space(witness.parent_path(), problem);
+  return !problem && there_bytes < whole_bytes && space.available < whole_bytes - there_bytes;
+}
+
 std::string without_folder(std::string text, const std::filesystem::path& folder) {
   const std::string name = folder.string() + "/";
   for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name)) {
@@ -46,6 +56,10 @@ Result<void> judge_end(const WitnessOrder& order, const CommandEnd& end,
   if (end.kind == CommandEnd::Kind::kLate) {
     return Error{ErrorClass::kTimeout, name + "took longer than its witness_timeout of " +
                                            duration_setting(order.timeout_ns)};
+  }
+  if (lacks_room(files.witness, order.witness_values * kValueBytes)) {
+    return Error{ErrorClass::kOutOfMemory,
+                 order.label + ": the spool: its disk has no room for the witness"};
   }
   if (end.kind == CommandEnd::Kind::kStruck || end.number != 0) {
     const std::string line = telling_line(without_folder(end.errors, files.witness.parent_path()));
@@ -73,6 +87,8 @@ Result<MadeWitness> make_witness(const WitnessOrder& order, Spool& spool,
   auto folder = spool.make_work_folder();
   if (!folder) return labelled(folder.error());
   const auto input = (*folder)->copy_in(order.input, "input.json", order.input_bytes_max);
+  const bool lacks_place = !input && input.error().error_class == ErrorClass::kOutOfMemory;
+  if (input || lacks_place) spool.note_write(input ? std::string() : input.error().text);
   if (!input) return labelled(input.error());
   const WitnessFiles files{*input, (*folder)->path() / "witness.wtns"};
   const auto program = find_program(order.command.front());

@@ -37,7 +37,7 @@ struct MadeWitness {
 
 // Errors: kBadInput when the command fails or leaves no file; kTimeout; kCancelled; kInternal when
 // it cannot be started or was killed by somebody else; kOutOfMemory when there is no room for the
-// files.
+// files, also for the witness that the command was to leave.
 [[nodiscard]] Result<MadeWitness> make_witness(const WitnessOrder& order, Spool& spool,
                                                const std::atomic<bool>& cancelled);
 

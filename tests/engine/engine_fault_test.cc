@@ -97,7 +97,7 @@ TEST_CASE("a key replaced by one of another circuit is refused when it is read a
                              std::filesystem::copy_options::overwrite_existing);
   const JobStatus refused =
       fixture.final_status(fixture.engine().submit(demo_request("own")).value());
-  CHECK(refused.record.failure_class == FailureClass::kBadInput);
+  CHECK(refused.record.failure_class == FailureClass::kInternal);
   CHECK_THAT(refused.failure, Contains(key.string()) && Contains("reload the engine"));
 }
 
@@ -186,7 +186,7 @@ TEST_CASE("a corrupt key fails its jobs and shows why, other circuits go on") {
   const JobStatus status =
       fixture.final_status(fixture.engine().submit(std::move(request)).value());
   CHECK(status.record.state == JobState::kFailed);
-  CHECK(status.record.failure_class == FailureClass::kBadInput);
+  CHECK(status.record.failure_class == FailureClass::kInternal);  // nobody gave it
   CHECK_THAT(status.failure, Contains("bad.zkey"));
   CHECK(status.record.partitions_failed == 1);
   CHECK(status.record.partitions_cancelled == 0);

@@ -28,7 +28,7 @@ struct Expected {
 
 const std::map<Place, Expected> kExpected = {
     {Place::kParse, {FailureClass::kBadInput, PartitionStage::kSynthesizing, false}},
-    {Place::kKeyLoad, {FailureClass::kBadInput, PartitionStage::kPending, false}},
+    {Place::kKeyLoad, {FailureClass::kInternal, PartitionStage::kPending, false}},
     {Place::kSynthesis, {FailureClass::kOutOfMemory, PartitionStage::kSynthesizing, false}},
     {Place::kStart, {FailureClass::kDeviceError, PartitionStage::kGpuProving, true}},
     {Place::kFinish, {FailureClass::kDeviceError, PartitionStage::kFinishing, true}},

@@ -218,7 +218,7 @@ TEST_CASE("a key that is not the pinned one fails its jobs with both digests") {
       {}, [&](EngineOptions& options) { options.configuration.circuits[0].digest = expected; });
   const JobStatus status = fixture.final_status(submitted(fixture, "demo", 1));
   CHECK(status.record.state == JobState::kFailed);
-  CHECK(status.record.failure_class == shm::FailureClass::kBadInput);
+  CHECK(status.record.failure_class == shm::FailureClass::kInternal);
   CHECK_THAT(status.failure, Contains("circuit.zkey") && Contains(expected));
   const std::string actual = status.failure.substr(status.failure.find("sha256 is ") + 10, 64);
   CHECK(circuit(fixture, "demo").srs.state == AllocationState::kCorrupt);

@@ -6,6 +6,7 @@
 
 #include "tests/engine/durable_fixture.h"
 #include "tests/engine/witness_script.h"
+#include "tests/full_disk.h"
 
 namespace vitrine::engine::testing {
 namespace {
@@ -130,6 +131,27 @@ TEST_CASE("a witness that is rubbish, or of another circuit, fails as one that w
              Contains("values, expected the circuit's"));
   ScriptedJob large("trap '' XFSZ; head -c 10000000 /dev/zero >\"$2\"");
   large.failure(ErrorClass::kBadInput, PartitionStage::kWitnessing);
+}
+
+TEST_CASE("a disk that has no room for a witness is no fault of the input") {
+  const ScratchFolder scratch;
+  const SmallDisk disk(scratch.path());
+  if (!disk.is_there()) {
+    WARN("not tested: only root may mount a file system");
+    return;
+  }
+  const auto spool = Spool::open(scratch / "spool", std::uint64_t{1} << 24).value();
+  const std::string fill = "for i in 1 2 3; do head -c 1000000 /dev/zero >ballast$i; done; ";
+  for (const char* end : {" || exit 1", "; exit 0", " || kill -ABRT $$"}) {
+    INFO(end);
+    ScriptedJob job(fill + copy_witness() + end,
+                    [&](EngineOptions& options) { options.spool = spool.get(); });
+    CHECK(job.failure(ErrorClass::kOutOfMemory, PartitionStage::kWitnessing) ==
+          "input 0 (in.json): the spool: its disk has no room for the witness");
+  }
+  ScriptedJob wrong("echo 'Error: Assert Failed.' >&2; exit 4",
+                    [&](EngineOptions& options) { options.spool = spool.get(); });
+  wrong.failure(ErrorClass::kBadInput, PartitionStage::kWitnessing);
 }
 
 TEST_CASE("a command that is late fails its job with class timeout") {
