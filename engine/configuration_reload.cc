@@ -66,12 +66,14 @@ void tell(EngineControl& control, const ReloadReport& report) {
 
 Result<ReloadReport> ConfigurationReload::perform(EngineControl& control, const Apply& apply) {
   const std::lock_guard one_at_a_time(one_at_a_time_);
+  source_.begun();
   auto report = take(control, apply);
   if (report) {
     tell(control, *report);
   } else {
     control.log("reload refused", report.error().text, JournalLevel::kError);
   }
+  source_.ended();
   return report;
 }
 

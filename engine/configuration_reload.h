@@ -29,6 +29,7 @@ class ConfigurationReload {
   struct Source {
     ConfigurationRequest request;
     std::function<void(Configuration&)> complete;  // fills in what no source says
+    std::function<void()> begun, ended;            // told of each reload, however it ends
   };
 
   // `in_effect` is what the source gave at the start.

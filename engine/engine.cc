@@ -454,7 +454,9 @@ void Engine::close_unfinished(int exit_code) { show_closed(*parts_->state, exit_
 
 std::optional<JobCounts> Engine::job_counts() {
   return parts_->state->try_look([](EngineModel& model) {
-    JobCounts counts{.waiting = model.waiting_jobs(), .is_paused = model.paused};
+    JobCounts counts{.waiting = model.waiting_jobs(),
+                     .is_paused = model.paused,
+                     .degraded = model.degraded.brief()};
     for (const auto& tally : model.tallies) {
       const auto in = [&](shm::JobState state) { return tally->jobs[std::size_t(state)]; };
       counts.running += in(shm::JobState::kRunning) + in(shm::JobState::kAssembling);

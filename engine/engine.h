@@ -56,6 +56,7 @@ struct JobStatus {
 struct JobCounts {
   std::uint64_t waiting = 0, running = 0, done = 0, failed = 0;
   bool is_paused = false;
+  std::string degraded;  // the reasons that there is room for; empty when it is not
 };
 
 struct DeviceStatus {

@@ -9,6 +9,7 @@
 
 #include "engine/service_notification.h"
 #include "shm/clock.h"
+#include "shm/printable_text.h"
 
 namespace vitrine::engine {
 namespace {
@@ -33,24 +34,37 @@ std::optional<std::chrono::steady_clock::duration> watchdog_of_environment() {
   return std::chrono::microseconds(*limit_us);
 }
 
-std::string status_of(const JobCounts& counts) {
-  return std::to_string(counts.running) + " running, " + std::to_string(counts.waiting) +
-         " waiting, " + std::to_string(counts.done) + " done, " + std::to_string(counts.failed) +
-         " failed" + (counts.is_paused ? "; paused" : "");
+constexpr std::string_view kDraining = "draining";
+
+// A line: reasons may name files, whatever those are called.
+std::string verdict_of(const JobCounts& counts) {
+  return counts.degraded.empty() ? "ready" : "degraded: " + shm::printable_text(counts.degraded);
+}
+
+std::string status_of(std::string_view verdict, const JobCounts& counts) {
+  return std::string(verdict) + "; " + std::to_string(counts.running) + " running, " +
+         std::to_string(counts.waiting) + " waiting, " + std::to_string(counts.done) + " done, " +
+         std::to_string(counts.failed) + " failed" + (counts.is_paused ? "; paused" : "");
 }
 
 }  // namespace
 
 ServiceReports::ServiceReports() : watchdog_(watchdog_of_environment()) {}
 
-void ServiceReports::ready() { notify_service("READY=1\nSTATUS=ready"); }
+void ServiceReports::ready() {
+  if (!is_stopping_) notify_service("READY=1");
+}
 
 void ServiceReports::reloading() {
+  if (is_stopping_) return;
   notify_service("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(shm::monotonic_ns() / 1000));
 }
 
 void ServiceReports::stopping(std::uint64_t patience_us) {
-  notify_service("STOPPING=1\nSTATUS=draining\nEXTEND_TIMEOUT_USEC=" + std::to_string(patience_us));
+  is_stopping_ = true;
+  status_ = kDraining;
+  notify_service("STOPPING=1\nSTATUS=" + status_ +
+                 "\nEXTEND_TIMEOUT_USEC=" + std::to_string(patience_us));
 }
 
 void ServiceReports::renew(Engine& engine, Clock::time_point now) {
@@ -64,7 +78,8 @@ void ServiceReports::renew(Engine& engine, Clock::time_point now) {
   told_ = now;
   const auto counts = engine.job_counts();
   if (!counts) return;
-  std::string status = status_of(*counts);
+  std::string status =
+      status_of(is_stopping_ ? std::string(kDraining) : verdict_of(*counts), *counts);
   if (status == status_) return;
   status_ = std::move(status);
   notify_service("STATUS=" + status_);

@@ -90,7 +90,9 @@ class Daemon {
       : app_(app),
         loaded_(loaded),
         configuration_(loaded.configuration),
-        reload_({std::move(request), settle_places}, loaded),
+        reload_({std::move(request), settle_places, [this] { reports_.reloading(); },
+                 [this] { reports_.ready(); }},
+                loaded),
         journal_(configuration_.log_level, configuration_.log_format, configuration_.log_limit) {}
 
   int run(const Signals& signals) {
@@ -141,7 +143,6 @@ class Daemon {
   void begin_reload() {
     is_reload_due_ = reloading_.valid();
     if (is_reload_due_) return;
-    reports_.reloading();
     reloading_ = std::async(std::launch::async, [this] { (void)reload(); });
   }
 
@@ -149,7 +150,6 @@ class Daemon {
     if (!reloading_.valid()) return;
     if (reloading_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
     reloading_.get();
-    reports_.ready();
     if (is_reload_due_) begin_reload();
   }
 
