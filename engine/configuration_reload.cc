@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/configuration_reload.h"
 
+#include <optional>
 #include <utility>
 
 #include "engine/live_settings.h"
@@ -43,6 +44,17 @@ LoadedConfiguration merge(const LoadedConfiguration& in_effect, const LoadedConf
   return next;
 }
 
+// Files that are written anew are empty for a moment, and stay so on a full disk.
+std::optional<Error> missing_circuits(const LoadedConfiguration& in_effect,
+                                      const LoadedConfiguration& read) {
+  const auto& former = in_effect.configuration.circuits;
+  if (former.empty() || !read.configuration.circuits.empty()) return std::nullopt;
+  const std::string place = in_effect.origin_of("circuit." + former.front().id + ".zkey");
+  return Error{ErrorClass::kUsage, place.substr(0, place.rfind(':')) +
+                                       ": it has no circuit any more, nor has any other " +
+                                       "source: a reload does not take the last circuit away"};
+}
+
 void add_list(std::string& text, std::string_view title, const std::vector<std::string>& names) {
   if (names.empty()) return;
   text.append(text.empty() ? "" : "; ").append(title).append(":");
@@ -80,6 +92,7 @@ Result<ReloadReport> ConfigurationReload::perform(EngineControl& control, const 
 Result<ReloadReport> ConfigurationReload::take(EngineControl& control, const Apply& apply) {
   auto read = load_configuration(source_.request);
   if (!read) return read.error();
+  if (const auto missing = missing_circuits(*in_effect(), *read)) return *missing;
   source_.complete(read->configuration);
   ReloadReport report;
   auto next = std::make_shared<const LoadedConfiguration>(merge(*in_effect(), *read, report));

@@ -115,6 +115,32 @@ TEST_CASE("an operator reloads by command and is told what took effect and what 
   CHECK(running.circuits() == " demo second");
 }
 
+TEST_CASE("a reload that finds no circuit any more is refused, and the engine keeps its own") {
+  const Site site;
+  const auto file = site.scratch / "vitrine.toml";
+  std::ofstream(file) << "[engine]\ndrain_timeout = \"5s\"\n" << circuit_text("only");
+  std::vector<std::string> arguments = site.arguments({"--config", file.string()});
+  arguments.resize(arguments.size() - 2);  // without the circuit that a flag gives
+  DaemonProcess daemon(arguments, site.scratch / "log");
+  wait_until(daemon, [&] { return daemon.log().find(" listening: ") != std::string::npos; });
+  const auto reload = [&] { return run_vitrine({"reload", "--segment", site.segment().string()}); };
+  for (const char* text : {"", "# nothing yet\n", "[engine]\ndrain_timeout = \"6s\"\n"}) {
+    std::ofstream{file} << text;
+    const ProgramRun refused = reload();
+    CHECK(refused.exit_code == 8);
+    CHECK_THAT(refused.error, Contains(file.string() + ": it has no circuit any more"));
+  }
+  const auto answer = ApiClient(site.socket()).get("/v1/circuits");
+  CHECK_THAT(answer.body, Contains("\"only\""));
+  CHECK_THAT(daemon.log(), Contains("reload refused: " + file.string()));
+  std::ofstream{file};
+  std::filesystem::create_directory(file.string() + ".d");
+  std::ofstream(file.string() + ".d/more.toml") << circuit_text("other");
+  CHECK(reload().output ==
+        "reloaded\ncircuits added: other\ncircuits removed: only\n"
+        "settings changed: drain_timeout\n");
+}
+
 TEST_CASE("reloads while jobs run lose none") {
   ConfiguredDaemon running("");
   std::vector<std::string> jobs;
