@@ -195,6 +195,7 @@ void make_plan(const SchedulerView& view, Plan& plan) {
   plan.starts.clear();
   plan.loads.clear();
   plan.evictions.clear();
+  plan.line.clear();
   plan.wake_at_ns = 0;
   plan.last_batch = view.last_batch;
   if (view.gate == SchedulerView::Gate::kPaused) {

@@ -46,5 +46,27 @@ TEST_CASE("in a pause jobs that wait have no expected end, and have one again af
   CHECK(fixture.final_status(waiting).record.state == JobState::kDone);
 }
 
+TEST_CASE("jobs that waited before a pause may all be cancelled in it") {
+  Gate gate;
+  EngineFixture fixture([&gate](ScriptedStage stage, unsigned) -> Result<void> {
+    if (stage == ScriptedStage::kStart) gate.pass();
+    return {};
+  });
+  std::vector<JobId> jobs;
+  for (int i = 0; i < 8; ++i) jobs.push_back(fixture.submitted("demo", 4));
+  gate.await_arrivals(1);
+  fixture.engine().set_pause(Engine::Pause::kOn);
+  for (const JobId id : jobs) {
+    CHECK(fixture.engine().cancel(id) == CancelOutcome::kStopping);
+  }
+  gate.open();
+  // Expected ends are told every tenth beat.
+  const std::uint64_t beats = fixture.engine().beats();
+  fixture.await([&] { return fixture.engine().beats() > beats + 20; });
+  for (const JobId id : jobs) {
+    CHECK(fixture.final_status(id).record.state == JobState::kCancelled);
+  }
+}
+
 }  // namespace
 }  // namespace vitrine::engine::testing

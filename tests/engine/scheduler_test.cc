@@ -98,6 +98,19 @@ TEST_CASE("a paused engine starts, loads and evicts nothing") {
   }
 }
 
+TEST_CASE("nothing of a plan is left in the next, which a pause makes of fewer jobs") {
+  Facts facts{{kReady, kAbsent}, {{0, 1}, {1, 1}, {1, 1}}};
+  Plan plan = facts.plan();
+  CHECK(plan.line.size() == 3);
+  facts.gate = SchedulerView::Gate::kPaused;
+  facts.jobs.resize(1);
+  make_plan(facts.view(), plan);
+  CHECK(plan.jobs.size() == 1);
+  CHECK(plan.line.empty());
+  CHECK(plan.starts.empty());
+  CHECK(plan.loads.empty());
+}
+
 TEST_CASE("priority comes first, then the earlier deadline, none last, then age") {
   Facts facts{{kReady},
               {demand(0, Priority::kLow, 1), demand(0, Priority::kNormal, 5),
