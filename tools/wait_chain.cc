@@ -23,6 +23,16 @@ bool is_at_work(PartitionStage stage) {
          stage == PartitionStage::kGpuProving || stage == PartitionStage::kFinishing;
 }
 
+// Whether a key is of the circuit that a job names. One that was replaced or taken away while it
+// has jobs is shown with ~NUMBER, for which a long id is cut; jobs do not say which of the two they
+// have.
+bool is_key_of(std::string_view key, std::string_view circuit) {
+  const std::size_t id_bytes = key.rfind('~');
+  if (id_bytes == std::string_view::npos) return key == circuit;
+  const bool is_cut = key.size() == sizeof(shm::AllocationRecord::circuit);
+  return circuit.starts_with(key.substr(0, id_bytes)) && (is_cut || id_bytes == circuit.size());
+}
+
 std::string name_of(const shm::PartitionRecord& partition) {
   return "partition " + std::to_string(partition.partition) + " of job " +
          std::to_string(partition.job.value);
@@ -166,7 +176,8 @@ class ChainBuilder {
   void add_keys(WaitLink& link, shm::Id job) {
     const shm::JobRecord* waiting = find_job(job);
     for (const shm::AllocationRecord& row : snapshot_.rows<shm::AllocationRecord>()) {
-      const bool is_ours = waiting != nullptr && row.circuit.view() == waiting->circuit.view();
+      const bool is_ours =
+          waiting != nullptr && is_key_of(row.circuit.view(), waiting->circuit.view());
       if (!is_ours && row.state != shm::AllocationState::kLoading) continue;
       if (is_ours && row.state == shm::AllocationState::kReady) continue;
       link.because.push_back(allocation(row));

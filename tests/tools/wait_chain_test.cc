@@ -77,6 +77,27 @@ TEST_CASE("partitions that wait for each other are explained once") {
   CHECK(std::count(text.begin(), text.end(), '\n') < 40);
 }
 
+TEST_CASE("a job that waits for a key is told of the replaced one of its circuit too") {
+  const auto chain_with = [](const std::string& circuit, const std::string& key) {
+    shm::Observation observation = tests::sample_observation();
+    auto& jobs = observation.snapshot->rows<shm::JobRecord>();
+    std::ranges::find(jobs, shm::Id{8}, &shm::JobRecord::job)->circuit.assign(circuit);
+    partition_row(observation, 8, 0).wait_reason = shm::WaitReason::kSrs;
+    shm::AllocationRecord row;
+    row.circuit.assign(key);
+    row.state = shm::AllocationState::kAbsent;
+    observation.snapshot->rows<shm::AllocationRecord>() = {row};
+    return chain_of(observation, {8, 0});
+  };
+  const std::string long_id(32, 'x');
+  CHECK_THAT(chain_with("sha256", "sha256"), Contains("of circuit sha256: absent"));
+  CHECK_THAT(chain_with("sha256", "sha256~12"), Contains("of circuit sha256~12: absent"));
+  CHECK_THAT(chain_with(long_id, long_id.substr(0, 29) + "~12"), Contains("x~12: absent"));
+  for (const char* other : {"sha25", "sha25~1", "sha2567~1", "sha2567"}) {
+    CHECK_THAT(chain_with("sha256", other), !Contains("absent"));
+  }
+}
+
 TEST_CASE("a job that is over says how, and one that is not shown has no chain") {
   const shm::Observation observation = tests::sample_observation();
   CHECK_THAT(chain_of(observation, {6, std::nullopt}),
