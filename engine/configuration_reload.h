@@ -5,7 +5,7 @@
 // Threads: any; one reload at a time, and no lock of the engine is held while files are read.
 // Why: flags and the environment are those of the start, so they win over the files as they did
 // then. A configuration that is not good changes nothing; nor does one without a circuit, when
-// there were some (docs/decisions/0020-reload-without-circuits.md).
+// there were some (docs/decisions/0022-reload-without-circuits.md).
 #pragma once
 
 #include <functional>
