@@ -36,12 +36,11 @@ TEST_CASE("an engine that was stopped is critical and not live, and well again l
   const SharedScratchFolder scratch;
   const ProgramRun run = with_engine(
       scratch,
-      // A beat that is not yet late is no evidence.
-      "kill -STOP $pid; for i in {1..100}; do $vitrine check --live --segment $segment >/dev/null "
-      "|| break; done; $vitrine check --segment $segment; echo $?; kill -CONT $pid; "
-      // Nor has an engine that goes on a core at once.
-      "for i in {1..100}; do $vitrine check --live --segment $segment >/dev/null && break; done; "
-      "$vitrine check --live --segment $segment");
+      // A beat that is not yet late is no evidence, nor has an engine that goes on a core at once.
+      "live() { $vitrine check --live --segment $segment; }; kill -STOP $pid; "
+      "for i in {1..600}; do live >/dev/null || break; sleep 0.05; done; "
+      "$vitrine check --segment $segment; echo $?; kill -CONT $pid; "
+      "for i in {1..600}; do live >/dev/null && break; sleep 0.05; done; live");
   INFO(run.output << run.error);
   CHECK(run.output.starts_with("critical: box is hung: "));
   CHECK_THAT(run.output, Contains("\n2\nlive: box is idle: "));
