@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporters/json_text.h"
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <charconv>
@@ -29,9 +30,21 @@ bool is_line_separator(std::string_view text, std::size_t at) {
          (text[at + 2] == '\xA8' || text[at + 2] == '\xA9');
 }
 
+// As names and words are: to be written as they stand.
+bool is_plain(std::string_view text) {
+  return std::ranges::all_of(text, [](char byte) {
+    return byte >= ' ' && byte <= '~' && byte != '"' && byte != '\\' && byte != '<';
+  });
+}
+
 void append_string(std::string& out, std::string_view raw) {
-  const std::string text = shm::repair_utf8(raw);
   out += '"';
+  if (is_plain(raw)) {
+    out += raw;
+    out += '"';
+    return;
+  }
+  const std::string text = shm::repair_utf8(raw);
   for (std::size_t i = 0; i < text.size(); ++i) {
     const unsigned char byte = static_cast<unsigned char>(text[i]);
     if (byte == '"' || byte == '\\') {
