@@ -150,6 +150,9 @@ class LoadReader {
       if (setting == nullptr) return "settings: '" + std::string(name) + "' is not simulated";
       const auto broken = setting->set(load_.configuration, Members::text_of(member.value()));
       if (broken) return "settings: " + std::string(name) + ": " + *broken;
+      if (name == "memory_budget" && !load_.configuration.memory_budget_bytes) {
+        return "settings: memory_budget: expected a size; auto is that of no host";
+      }
     }
     return std::nullopt;
   }

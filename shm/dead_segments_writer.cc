@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "shm/incarnation.h"
 #include "shm/layout.h"
 #include "shm/paths.h"
+#include "shm/words.h"
 
 namespace vitrine::shm {
 namespace {
@@ -24,9 +26,18 @@ namespace fs = std::filesystem;
 constexpr std::size_t kDeadKept = 3;
 
 struct DeadSegment {
+  bool said_goodbye;
   std::uint64_t created_unix_ns;
   fs::path path;
 };
+
+// Whether its engine ended in order; of a file that is too short, that is not known.
+bool says_goodbye(const FileDescriptor& file) {
+  constexpr auto kPlace = static_cast<off_t>(kHotLinesOffset + offsetof(HotLines, life));
+  HotLines::Life life{};
+  return ::pread(file.number(), &life, sizeof(life), kPlace) == sizeof(life) &&
+         static_cast<std::uint32_t>(life.life) == static_cast<std::uint32_t>(EngineLife::kClosed);
+}
 
 // The incarnation that `name` tells, when it is what dead_path_of() makes of `path`.
 std::optional<std::string> incarnation_in(const fs::path& name, const fs::path& path) {
@@ -50,7 +61,7 @@ std::optional<DeadSegment> examine(const fs::path& name, const std::string& inca
   const bool is_whole = ::pread(file.number(), &header, sizeof(header), 0) == sizeof(header);
   if (!is_whole || header.fixed.magic != kMagic) return std::nullopt;
   if (incarnation_text(header.incarnation) != incarnation) return std::nullopt;
-  return DeadSegment{header.created_unix_ns, name};
+  return DeadSegment{says_goodbye(file), header.created_unix_ns, name};
 }
 
 }  // namespace
@@ -65,7 +76,11 @@ void remove_old_dead_segments(const fs::path& path) {
     if (!incarnation) continue;
     if (auto segment = examine(entry->path(), *incarnation)) dead.push_back(std::move(*segment));
   }
-  std::ranges::sort(dead, std::ranges::greater(), &DeadSegment::created_unix_ns);
+  // Crashes first, then the newest: what ended in order has little to tell.
+  std::ranges::sort(dead, [](const DeadSegment& a, const DeadSegment& b) {
+    return a.said_goodbye != b.said_goodbye ? b.said_goodbye
+                                            : a.created_unix_ns > b.created_unix_ns;
+  });
   for (std::size_t i = kDeadKept; i < dead.size(); ++i) fs::remove(dead[i].path, ignored);
 }
 

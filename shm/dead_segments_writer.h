@@ -9,9 +9,9 @@
 
 namespace vitrine::shm {
 
-// Removes all but the 3 newest dead segments of the instance that publishes at `path`. Only files
-// of this user that are what their names say count, by the time in their headers, and only such
-// are removed.
+// Removes all but 3 dead segments of the instance that publishes at `path`: engines that crashed
+// stay before those that ended in order, then the newest. Only files of this user that are what
+// their names say count, by the time in their headers, and only such are removed.
 void remove_old_dead_segments(const std::filesystem::path& path);
 
 }  // namespace vitrine::shm

@@ -19,7 +19,7 @@ namespace vitrine::shm {
 // alive or another user's, whom the text names.
 Result<void> check_predecessor(const std::filesystem::path& path);
 
-// Renames a dead predecessor at `path` to its .dead name and removes all but the 3 newest dead
+// Renames a dead predecessor at `path` to its .dead name and removes all but 3 of the dead
 // segments of the instance. Errors as check_predecessor.
 Result<void> retire_predecessor(const std::filesystem::path& path);
 

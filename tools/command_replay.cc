@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 
 #include "shm/clock.h"
@@ -50,7 +51,10 @@ Result<double> speed_of(const std::string& text) {
 
 std::string instance_of(const CommonFlags& common, const shm::RawLayout& layout) {
   constexpr std::size_t kInstanceMax = 32;
-  if (common.is_instance_given) return common.instance;
+  // The variable names the engine to look at; a recording does not take that one's place.
+  const char* looked_at = std::getenv("VITRINE_INSTANCE");
+  const bool is_asked_for = looked_at == nullptr || common.instance != looked_at;
+  if (common.is_instance_given && is_asked_for) return common.instance;
   const auto& recorded = layout.header.instance;
   const std::string name(recorded.data(), strnlen(recorded.data(), recorded.size()));
   const std::string instance = ("replay-" + name).substr(0, kInstanceMax);

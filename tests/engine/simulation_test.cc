@@ -242,7 +242,7 @@ TEST_CASE("a bad load is refused with its line and the rule") {
   CHECK_THAT(parse_simulated_load("", "name").error().text, Contains("memory_budget is missing"));
   CHECK_THAT(
       parse_simulated_load(R"({"settings": {"memory_budget": "auto"}})", "name").error().text,
-      Contains("memory_budget is missing"));
+      Contains("name line 1: settings: memory_budget: expected a size"));
 }
 
 }  // namespace

@@ -72,6 +72,23 @@ TEST_CASE("a killed engine's segment is kept, and a new engine starts at once") 
   CHECK(files_in(scratch, ".dead").size() == 3);  // of the four before it
 }
 
+TEST_CASE("engines that ended in order do not push a crash out") {
+  const SharedScratchFolder scratch;
+  const auto options = small_segment(scratch / "test.segment");
+  fs::path crashed;
+  for (int run = 0; run < 6; ++run) {
+    auto writer = SegmentWriter::publish_named(options);
+    REQUIRE(writer.has_value());
+    if (run == 0) {
+      crashed = dead_path_of(options.path, writer->incarnation());
+    } else {
+      writer->set_life(EngineLife::kClosed, 0);
+    }
+  }
+  CHECK(files_in(scratch, ".dead").size() == 3);
+  CHECK(fs::exists(crashed));
+}
+
 namespace {
 
 // A dead segment as its engine would have left it; its incarnation's digits are all `digit`.

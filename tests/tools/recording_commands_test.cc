@@ -318,7 +318,9 @@ TEST_CASE("a replay ends after its last frame, and refuses what it cannot play")
   Scene scene;
   REQUIRE(scene.record("50ms").exit_code == 0);
   const std::string path = (scene.folder / "again.segment").string();
-  const ProgramRun played = run_vitrine({"replay", scene.file(), "--segment", path});
+  // The instance that a host looks at by default is not the one to play as.
+  const ProgramRun played =
+      run_vitrine({"replay", scene.file(), "--segment", path}, {"VITRINE_INSTANCE=main"});
   INFO(played.error);
   CHECK(played.exit_code == 0);
   CHECK_THAT(played.error, Contains("instance replay-main"));
