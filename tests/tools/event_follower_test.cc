@@ -15,10 +15,11 @@ using namespace vitrine::tests;
 
 namespace {
 
-shm::EventFollower follow(const SharedScratchFolder& scratch) {
+shm::EventFollower follow(const SharedScratchFolder& scratch,
+                          const shm::EventPosition& after = {}) {
   shm::Target target;
   target.path = shm::segment_path_in(scratch.path(), "e");
-  auto follower = shm::EventFollower::attach(target);
+  auto follower = shm::EventFollower::attach(target, after);
   REQUIRE(follower.has_value());
   return std::move(*follower);
 }
@@ -27,6 +28,34 @@ shm::EventFollower::Batch next(shm::EventFollower& follower) {
   auto batch = follower.next();
   REQUIRE(batch.has_value());
   return std::move(*batch);
+}
+
+// One engine after the other, the newest alive; each with as many events as its place tells.
+class Lineage {
+ public:
+  explicit Lineage(const SharedScratchFolder& scratch) : scratch_(scratch) {}
+  void begin_next() {
+    living_.reset();
+    living_.emplace(publish_engine(scratch_.path(), "e"));
+    incarnations.push_back(living_->incarnation());
+    append_events(*living_, static_cast<std::uint32_t>(incarnations.size()));
+  }
+  std::filesystem::path dead_path(std::size_t index) const {
+    return shm::dead_path_of(shm::segment_path_in(scratch_.path(), "e"), incarnations[index]);
+  }
+
+  std::vector<std::string> incarnations;
+
+ private:
+  const SharedScratchFolder& scratch_;
+  std::optional<shm::SegmentWriter> living_;
+};
+
+void check_batch(shm::EventFollower& follower, const std::string& incarnation, std::size_t events) {
+  const shm::EventFollower::Batch batch = next(follower);
+  CHECK(batch.new_incarnation == incarnation);
+  CHECK(batch.events.size() == events);
+  CHECK(batch.missed == 0);
 }
 
 }  // namespace
@@ -133,6 +162,50 @@ TEST_CASE("a segment that is published again goes on where the first ended", "[e
   }
   CHECK(events[0].sequence == 4);
   CHECK(events[1].sequence == 5);
+}
+
+TEST_CASE("engines that came and went between two looks are read from their dead segments",
+          "[events]") {
+  const SharedScratchFolder scratch;
+  Lineage lineage(scratch);
+  lineage.begin_next();
+  shm::EventFollower follower = follow(scratch);
+  check_batch(follower, "", 1);
+  for (int i = 0; i < 3; ++i) lineage.begin_next();
+  for (std::size_t i = 1; i < 4; ++i) check_batch(follower, lineage.incarnations[i], i + 1);
+  CHECK(next(follower).events.empty());
+  CHECK(follower.position() == shm::EventPosition{lineage.incarnations[3], 4});
+}
+
+TEST_CASE("a follower goes on where another has ended, of the same engine or of one that is gone",
+          "[events]") {
+  const SharedScratchFolder scratch;
+  Lineage lineage(scratch);
+  for (int i = 0; i < 2; ++i) lineage.begin_next();
+  const shm::EventPosition position{lineage.incarnations[1], 1};
+  {
+    shm::EventFollower follower = follow(scratch, position);
+    check_batch(follower, "", 1);
+  }
+  for (int i = 0; i < 2; ++i) lineage.begin_next();
+  shm::EventFollower follower = follow(scratch, position);
+  check_batch(follower, "", 1);
+  check_batch(follower, lineage.incarnations[2], 3);
+  check_batch(follower, lineage.incarnations[3], 4);
+  CHECK(next(follower).events.empty());
+}
+
+TEST_CASE("a follower says that an engine's end cannot be read any more", "[events]") {
+  const SharedScratchFolder scratch;
+  Lineage lineage(scratch);
+  for (int i = 0; i < 3; ++i) lineage.begin_next();
+  std::filesystem::remove(lineage.dead_path(0));
+  shm::EventFollower follower = follow(scratch, {lineage.incarnations[0], 1});
+  const shm::EventFollower::Batch batch = next(follower);
+  CHECK(batch.engines_missed == 1);
+  CHECK(batch.new_incarnation == lineage.incarnations[1]);
+  CHECK(batch.events.size() == 2);
+  check_batch(follower, lineage.incarnations[2], 3);
 }
 
 TEST_CASE("a follower can begin with the newest events", "[events]") {
