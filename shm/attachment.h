@@ -14,9 +14,9 @@
 #include <string>
 
 #include "shm/error.h"
+#include "shm/observer.h"
 #include "shm/paths.h"
 #include "shm/segment_reader.h"
-#include "shm/verdict.h"
 
 namespace vitrine::shm {
 
@@ -27,21 +27,6 @@ struct Target {
   std::optional<std::filesystem::path> file = {};  // --file: a recording or dead segment, read once
   AttachOptions options = {};
   SegmentPlaces places = {};
-};
-
-// What one look showed.
-struct Observation {
-  std::optional<Snapshot> snapshot;  // last good one; none when nothing could ever be read
-  SegmentIdentity identity;          // of that snapshot
-  Liveness liveness;
-  Verdict verdict;
-  std::optional<Error> error;     // why this look failed, or why no segment could be attached
-  std::uint64_t attachments = 0;  // segments attached so far: more than one after a restart
-  std::uint64_t observed_monotonic_ns = 0;  // reader's clock
-
-  // Time since `snapshot` was the engine's state: since it was taken, or since a dead engine's
-  // last beat.
-  std::uint64_t snapshot_age_ns() const;
 };
 
 class Attachment {
@@ -55,25 +40,21 @@ class Attachment {
   // second time after 3 promised intervals (6 s at most), because one look cannot tell.
   const Observation& observe_settled();
 
-  const Observation& last() const { return observation_; }
+  const Observation& last() const { return observer_.last(); }
   const Target& target() const { return target_; }
 
   // The attached segment, for events; null when none was ever attached. Invalid after observe().
   SegmentReader* reader() { return reader_ ? &*reader_ : nullptr; }
 
  private:
-  void open_file_once();
-  void find_segment_again();
+  // Why no segment is attached; nothing when one is.
+  std::optional<Error> open_file_once();
+  std::optional<Error> find_segment_again(const Liveness& liveness);
   void attach_to(SegmentReader reader);
-  void take_snapshot();
 
   Target target_;
   std::optional<SegmentReader> reader_;
-  HeartbeatWatch heartbeat_;
-  Observation observation_;
+  Observer observer_;
 };
-
-// Exit code of the status commands, as exit_code_of(VerdictWord), and 3: no such instance.
-int exit_code_of(const Observation& observation);
 
 }  // namespace vitrine::shm
