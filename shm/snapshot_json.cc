@@ -135,28 +135,6 @@ void add_extra(json::object& out, std::span<const std::byte> ends, std::size_t o
   }
 }
 
-// A row that is not there has the same keys, all null.
-template <class Record>
-json::object row_object(const Observation& observation, const Snapshot& snapshot,
-                        std::size_t index) {
-  constexpr SectionId kSection = TableOf<Record>::kSection;
-  const auto& rows = snapshot.rows<Record>();
-  const bool is_there = index < rows.size();
-  const SegmentSchema* const schema = observation.identity.schema.get();
-  const auto own = schema == nullptr ? TableOf<Record>::kFields : schema->own_fields(kSection);
-  const auto row = std::as_bytes(std::span(rows)).subspan(is_there ? index * sizeof(Record) : 0);
-  json::object out = fields_to_json(own, row.first(is_there ? sizeof(Record) : 0), snapshot);
-  if (schema == nullptr) return out;
-  const std::vector<Field>& unknown = schema->unknown_fields(kSection);
-  if (is_there) {
-    add_extra(out, snapshot.extra_of<Record>(index), schema->own_bytes(kSection), unknown,
-              snapshot);
-  } else {
-    for (auto& member : fields_to_json(unknown, {}, snapshot)) out.emplace(member.key(), nullptr);
-  }
-  return out;
-}
-
 json::object engine_object(const Observation& observation, const Snapshot& snapshot) {
   json::object engine;
   engine["verdict"] = json::string(word(observation.verdict.word));
@@ -169,7 +147,8 @@ json::object engine_object(const Observation& observation, const Snapshot& snaps
           ? json::value(nullptr)
           : json::value(fields_to_json(std::span(kLastWordsFields).subspan(1),
                                        std::as_bytes(std::span(&words, 1)), snapshot));
-  for (auto& member : row_object<EngineRecord>(observation, snapshot, 0)) {
+  for (auto& member :
+       row_to_json<EngineRecord>(snapshot, 0, observation.identity.schema.get(), snapshot)) {
     engine.insert_or_assign(member.key(), std::move(member.value()));
   }
   return engine;
@@ -177,13 +156,14 @@ json::object engine_object(const Observation& observation, const Snapshot& snaps
 
 template <class Record>
 json::value table_value(const Observation& observation, const Snapshot& snapshot) {
+  const SegmentSchema* const schema = observation.identity.schema.get();
   if constexpr (has_one_row(TableOf<Record>::kSection)) {
-    return row_object<Record>(observation, snapshot, 0);
+    return row_to_json<Record>(snapshot, 0, schema, snapshot);
   } else {
     json::array rows;
     rows.reserve(snapshot.rows<Record>().size());
     for (std::size_t i = 0; i < snapshot.rows<Record>().size(); ++i) {
-      rows.push_back(row_object<Record>(observation, snapshot, i));
+      rows.push_back(row_to_json<Record>(snapshot, i, schema, snapshot));
     }
     return rows;
   }
@@ -225,6 +205,38 @@ json::object fields_to_json(std::span<const Field> fields, std::span<const std::
   }
   return out;
 }
+
+template <class Record>
+json::object row_to_json(const Snapshot& snapshot, std::size_t index, const SegmentSchema* schema,
+                         const Snapshot& clock) {
+  constexpr SectionId kSection = TableOf<Record>::kSection;
+  const auto& rows = snapshot.rows<Record>();
+  const bool is_there = index < rows.size();
+  const auto own = schema == nullptr ? TableOf<Record>::kFields : schema->own_fields(kSection);
+  const auto row = std::as_bytes(std::span(rows)).subspan(is_there ? index * sizeof(Record) : 0);
+  json::object out = fields_to_json(own, row.first(is_there ? sizeof(Record) : 0), clock);
+  if (schema == nullptr) return out;
+  const std::vector<Field>& unknown = schema->unknown_fields(kSection);
+  if (is_there) {
+    add_extra(out, snapshot.extra_of<Record>(index), schema->own_bytes(kSection), unknown, clock);
+  } else {
+    for (auto& member : fields_to_json(unknown, {}, clock)) out.emplace(member.key(), nullptr);
+  }
+  return out;
+}
+
+// For whoever shows single rows.
+#define VITRINE_ROW(Record)                                                        \
+  template json::object row_to_json<Record>(const Snapshot& snapshot, std::size_t, \
+                                            const SegmentSchema*, const Snapshot&)
+VITRINE_ROW(EngineRecord);
+VITRINE_ROW(DeviceRecord);
+VITRINE_ROW(MemoryRecord);
+VITRINE_ROW(JobRecord);
+VITRINE_ROW(PartitionRecord);
+VITRINE_ROW(CountersRecord);
+VITRINE_ROW(BuffersRecord);
+#undef VITRINE_ROW
 
 json::object event_to_json(const Event& event, const Snapshot& clock) {
   json::object out = fields_to_json(kEventFields, std::as_bytes(std::span(&event, 1)), clock);

@@ -35,6 +35,13 @@ boost::json::object record_to_json(const Record& record, const Snapshot& clock) 
   return fields_to_json(TableOf<Record>::kFields, std::as_bytes(std::span(&record, 1)), clock);
 }
 
+// Row `index` of a table as `schema` describes it (SegmentIdentity::schema, may be null): with the
+// fields that its engine adds; all null when there is no such row. `clock` tells the times, which
+// need not be the snapshot itself.
+template <class Record>
+boost::json::object row_to_json(const Snapshot& snapshot, std::size_t index,
+                                const SegmentSchema* schema, const Snapshot& clock);
+
 boost::json::object event_to_json(const Event& event, const Snapshot& clock);
 
 }  // namespace vitrine::shm
