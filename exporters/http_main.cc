@@ -2,37 +2,25 @@
 // vitrine-http: one engine as a web page and as JSON, over HTTP.
 //
 // Exit     0 stopped by a signal, 1 the system refused, 2 usage or an address that is taken.
-#include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <ctime>
-#include <iostream>
 
 #include "exporters/http_options.h"
 #include "exporters/http_server.h"
 #include "exporters/http_site.h"
+#include "exporters/program_frame.h"
 #include "exporters/program_log.h"
+#include "exporters/verdict_log.h"
 #include "exporters/watched_engine.h"
 #include "shm/clock.h"
-#include "shm/printable_text.h"
 #include "shm/standard_streams.h"
 
 namespace vitrine::exporters {
 namespace {
 
+constexpr const char* kName = "vitrine-http";
 constexpr long kTickNs = 250'000'000;
 constexpr std::uint64_t kLookNs = 1'000'000'000;
-
-// Blocks the signals that end the program, so that every thread leaves them to wait_for_stop().
-sigset_t block_stop_signals() {
-  sigset_t stop;
-  sigemptyset(&stop);
-  sigaddset(&stop, SIGTERM);
-  sigaddset(&stop, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &stop, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
-  return stop;
-}
 
 Result<std::vector<ListenSocket>> bind_all(const HttpOptions& options) {
   std::vector<ListenSocket> sockets;
@@ -47,35 +35,9 @@ Result<std::vector<ListenSocket>> bind_all(const HttpOptions& options) {
   return sockets;
 }
 
-// A reader that went away is no error.
-Result<void> print(const std::string& text) {
-  std::cout << text << std::flush;
-  if (std::cout || errno == EPIPE) return {};
-  return Error{ErrorKind::kRuntime, std::string("writing the output: ") + std::strerror(errno)};
-}
-
-// Says when the engine becomes another one or another verdict holds.
-class VerdictLog {
- public:
-  explicit VerdictLog(std::shared_ptr<spdlog::logger> log) : log_(std::move(log)) {}
-
-  void note(const shm::Observation& observation) {
-    const std::string word(shm::word(observation.verdict.word));
-    if (word == word_ && observation.attachments == attachments_) return;
-    word_ = word;
-    attachments_ = observation.attachments;
-    log_->info("engine {}: {}", word, shm::printable_text(observation.verdict.reason));
-  }
-
- private:
-  std::shared_ptr<spdlog::logger> log_;
-  std::string word_;
-  std::uint64_t attachments_ = 0;
-};
-
 Result<void> serve(const HttpOptions& options) {
-  const sigset_t stop = block_stop_signals();
-  const auto log = make_program_log("vitrine-http", options.log_level, options.log_format);
+  const sigset_t stop = block_signals({SIGTERM, SIGINT});
+  const auto log = make_program_log(kName, options.log_level, options.log_format);
   Result<std::vector<ListenSocket>> sockets = bind_all(options);
   if (!sockets) return sockets.error();
   std::string listening;
@@ -104,19 +66,12 @@ Result<void> serve(const HttpOptions& options) {
   return {};
 }
 
-// The exit code, after saying in one line what went wrong.
-int end(const Result<void>& result) {
-  if (result) return 0;
-  std::cerr << "vitrine-http: " + shm::printable_text(result.error().text) + "\n";
-  return result.error().kind == ErrorKind::kUsage ? 2 : 1;
-}
-
 int run(int argc, const char* const* argv) {
   const auto options = parse_http_options(argc, argv);
   if (options && std::holds_alternative<PrintedText>(*options)) {
-    return end(print(std::get<PrintedText>(*options).text));
+    return end_program(kName, print(std::get<PrintedText>(*options).text));
   }
-  return end(options ? serve(std::get<HttpOptions>(*options)) : Result<void>(options.error()));
+  return end_program(kName, options ? serve(std::get<HttpOptions>(*options)) : options.error());
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "exporters/error.h"
 #include "exporters/listen_address.h"
 #include "exporters/program_log.h"
+#include "exporters/watch_options.h"
 #include "shm/attachment.h"
 
 namespace vitrine::exporters {
@@ -23,11 +24,6 @@ struct HttpOptions {
   std::vector<std::string> allowed_hosts;
   std::string log_level = "info";
   LogFormat log_format = LogFormat::kText;
-};
-
-// What --help or --version asked for: to be printed, exit 0.
-struct PrintedText {
-  std::string text;
 };
 
 // kUsage names the flag or the value in one line.
