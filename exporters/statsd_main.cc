@@ -2,39 +2,21 @@
 // vitrine-statsd: one engine's metrics as StatsD lines, in datagrams.
 //
 // Exit     0 stopped by a signal, after a last flush, 1 the system refused, 2 usage.
-#include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <ctime>
-#include <iostream>
 
 #include "exporters/datagram_packer.h"
 #include "exporters/engine_metrics.h"
+#include "exporters/program_frame.h"
 #include "exporters/program_log.h"
 #include "exporters/statsd_options.h"
 #include "exporters/watched_engine.h"
-#include "shm/printable_text.h"
 #include "shm/standard_streams.h"
 
 namespace vitrine::exporters {
 namespace {
 
-sigset_t block_stop_signals() {
-  sigset_t stop;
-  sigemptyset(&stop);
-  sigaddset(&stop, SIGTERM);
-  sigaddset(&stop, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &stop, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
-  return stop;
-}
-
-// A reader that went away is no error.
-Result<void> print(const std::string& text) {
-  std::cout << text << std::flush;
-  if (std::cout || errno == EPIPE) return {};
-  return Error{ErrorKind::kRuntime, std::string("writing the output: ") + std::strerror(errno)};
-}
+constexpr const char* kName = "vitrine-statsd";
 
 // Sends, and says once when sending begins to fail and when it works again.
 class Sender {
@@ -91,8 +73,8 @@ class Sender {
 };
 
 Result<void> send_until_stopped(const StatsdOptions& options) {
-  const sigset_t stop = block_stop_signals();
-  const auto log = make_program_log("vitrine-statsd", options.log_level, options.log_format);
+  const sigset_t stop = block_signals({SIGTERM, SIGINT});
+  const auto log = make_program_log(kName, options.log_level, options.log_format);
   Sender sender(options, log);
   const timespec tick{options.interval_ms / 1'000, options.interval_ms % 1'000 * 1'000'000L};
   do {
@@ -103,18 +85,13 @@ Result<void> send_until_stopped(const StatsdOptions& options) {
   return {};
 }
 
-// The exit code, after saying in one line what went wrong.
-int end(const Result<void>& result) {
-  if (result) return 0;
-  std::cerr << "vitrine-statsd: " + shm::printable_text(result.error().text) + "\n";
-  return result.error().kind == ErrorKind::kUsage ? 2 : 1;
-}
-
 int run(int argc, const char* const* argv) {
   const auto options = parse_statsd_options(argc, argv);
-  if (!options) return end(options.error());
-  if (const auto* text = std::get_if<PrintedText>(&*options)) return end(print(text->text));
-  return end(send_until_stopped(std::get<StatsdOptions>(*options)));
+  if (!options) return end_program(kName, options.error());
+  if (const auto* text = std::get_if<PrintedText>(&*options)) {
+    return end_program(kName, print(text->text));
+  }
+  return end_program(kName, send_until_stopped(std::get<StatsdOptions>(*options)));
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include <variant>
 
 #include "exporters/datagram_socket.h"
-#include "exporters/http_options.h"
 #include "exporters/statsd_lines.h"
+#include "exporters/watch_options.h"
 
 namespace vitrine::exporters {
 
