@@ -10,17 +10,16 @@ is killed."""
 
 import json
 import os
-import pathlib
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 import urllib.parse
 import urllib.request
+
+from engine_case import BUILD, PATIENCE_S, SOURCE, EngineCase, free_port, until
 
 sys.path.append("/usr/lib/python3/dist-packages")  # also under a python3 that is not Debian's
 try:
@@ -29,32 +28,12 @@ try:
 except ImportError:
     read_open = None
 
-BUILD = SOURCE = None
-PATIENCE_S = 60
 SERIES_MAX = 1500
 HEARTBEAT_LIMIT_S = 0.3  # three intervals
 REATTACH_LIMIT_S = 1
 OPEN = "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"
 # Of an engine that is gone there is nothing else.
 WITHOUT_ENGINE = ("vitrine_up", "vitrine_exporter_", "vitrine_http_", "process_")
-
-
-def until(condition):
-    """The first true answer of condition(); fails the test after a minute."""
-    end = time.monotonic() + PATIENCE_S
-    while True:
-        answer = condition()
-        if answer:
-            return answer
-        if time.monotonic() > end:
-            raise AssertionError("waited in vain")
-        time.sleep(0.005)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def get(url, accept="*/*"):
@@ -79,28 +58,7 @@ def is_own(name):
     return name.startswith(WITHOUT_ENGINE)
 
 
-class Served(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="vitrine-test-", dir="/dev/shm")
-        self.path = pathlib.Path(self.folder.name)
-        self.segment = self.path / "main.segment"
-        self.environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.path),
-                                XDG_STATE_HOME=str(self.path))
-        self.processes = []
-
-    def tearDown(self):
-        for process in self.processes:
-            process.kill()
-            process.communicate()
-        self.folder.cleanup()
-
-    def start(self, *words, **options):
-        process = subprocess.Popen([str(word) for word in words], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                                   **{"env": self.environment, **options})
-        self.processes.append(process)
-        return process
-
+class Served(EngineCase):
     def start_http(self, **more_environment):
         http = self.start(BUILD / "bin/vitrine-http", "--segment", self.segment, "--listen",
                           "127.0.0.1:0", env={**self.environment, **more_environment})
@@ -109,21 +67,6 @@ class Served(unittest.TestCase):
     def start_crowded(self):
         crowded = self.start(BUILD / "bin/system_crowded_engine", self.segment)
         self.assertEqual(crowded.stdout.readline(), "published\n")
-
-    def start_engine(self):
-        circuit = SOURCE / "tests/data/bn128/demo/circuit.zkey"
-        (self.path / "empty.toml").touch()
-        return self.start(BUILD / "bin/vitrined", "--config", self.path / "empty.toml",
-                          "--instance", "main", "--segment", self.segment, "--socket",
-                          self.path / "api.sock", "--spool-directory", self.path / "spool",
-                          "--memory-budget", "256MiB", "--circuit", f"demo={circuit}")
-
-    def submit(self):
-        witnesses = [word for number in range(10) for word in
-                     ("--wtns", SOURCE / f"tests/data/bn128/demo/witness.{number}.wtns")]
-        subprocess.run([BUILD / "bin/vitrine", "submit", "--instance", "main", "--segment",
-                        self.segment, "--circuit", "demo", *witnesses], check=True,
-                       timeout=PATIENCE_S, env=self.environment, stdout=subprocess.DEVNULL)
 
     def judged(self):
         """What both formats have, after every judge has had its say."""
@@ -306,8 +249,6 @@ class Prometheus(Served):
 
 
 if __name__ == "__main__":
-    BUILD, SOURCE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
-    os.environ.pop("VITRINE_SEGMENT", None)
     if read_open is None or shutil.which("promtool") is None:
         print("not tested: needs Debian's prometheus and python3-prometheus-client")
         sys.exit(0)

@@ -7,35 +7,15 @@ import json
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import urllib.request
 
-BUILD = SOURCE = None
-PATIENCE_S = 60
+from engine_case import BUILD, PATIENCE_S, SOURCE, EngineCase, free_port, until
+
 OWN_WORDS = {"in_line", "folding", "committing", "wrapping"}
-
-
-def until(condition):
-    """The first true answer of condition(); fails the test after a minute."""
-    end = time.monotonic() + PATIENCE_S
-    while True:
-        answer = condition()
-        if answer:
-            return answer
-        if time.monotonic() > end:
-            raise AssertionError("waited in vain")
-        time.sleep(0.005)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def get(url):
@@ -46,24 +26,13 @@ def get(url):
         return None
 
 
-class OtherEngine(unittest.TestCase):
+class OtherEngine(EngineCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="vitrine-test-", dir="/dev/shm")
-        self.segment = pathlib.Path(self.folder.name) / "other.segment"
-        self.processes = []
-        self.engine = self.start(BUILD / "docs/examples/publish_jobs", "other", self.segment)
+        super().setUp()
+        self.segment = self.path / "other.segment"
+        self.engine = self.start(BUILD / "docs/examples/publish_jobs", "other", self.segment,
+                                 stderr=subprocess.PIPE)
         until(lambda: self.segment.exists() and self.json("show")["jobs"])
-
-    def tearDown(self):
-        for process in self.processes:
-            process.kill()
-            process.communicate()
-        self.folder.cleanup()
-
-    def start(self, *words):
-        process = subprocess.Popen([str(word) for word in words], stderr=subprocess.PIPE, text=True)
-        self.processes.append(process)
-        return process
 
     def vitrine(self, *words):
         return subprocess.run([BUILD / "bin/vitrine", *words, "--segment", self.segment],
@@ -190,6 +159,4 @@ class OurEngine(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BUILD, SOURCE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
-    os.environ.pop("VITRINE_SEGMENT", None)
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -5,62 +5,26 @@
 Usage: statsd_test.py BUILD SOURCE"""
 
 import os
-import pathlib
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-BUILD = SOURCE = None
-PATIENCE_S = 60
+from engine_case import BUILD, PATIENCE_S, EngineCase
+
 DONE = "vitrine_partitions_finished_total.proof_kind.demo.result.done"
 
 
-class Sent(unittest.TestCase):
+class Sent(EngineCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="vitrine-test-", dir="/dev/shm")
-        self.path = pathlib.Path(self.folder.name)
-        self.segment = self.path / "main.segment"
-        self.environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.path),
-                                XDG_STATE_HOME=str(self.path))
-        self.processes = []
+        super().setUp()
         self.sums, self.gauges = {}, {}
-
-    def tearDown(self):
-        for process in self.processes:
-            process.kill()
-            process.communicate()
-        self.folder.cleanup()
-
-    def start(self, *words):
-        process = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                   env=self.environment)
-        self.processes.append(process)
-        return process
 
     def start_statsd(self, to):
         return self.start(BUILD / "bin/vitrine-statsd", "--segment", self.segment, "--to", to,
-                          "--interval", "100ms")
-
-    def start_engine(self):
-        circuit = SOURCE / "tests/data/bn128/demo/circuit.zkey"
-        (self.path / "empty.toml").touch()
-        return self.start(BUILD / "bin/vitrined", "--config", self.path / "empty.toml",
-                          "--instance", "main", "--segment", self.segment, "--socket",
-                          self.path / "api.sock", "--spool-directory", self.path / "spool",
-                          "--log-level", "off", "--memory-budget", "256MiB", "--circuit",
-                          f"demo={circuit}")
-
-    def submit(self):
-        witnesses = [word for number in range(10) for word in
-                     ("--wtns", SOURCE / f"tests/data/bn128/demo/witness.{number}.wtns")]
-        subprocess.run([BUILD / "bin/vitrine", "submit", "--instance", "main", "--segment",
-                        self.segment, "--circuit", "demo", *witnesses], check=True,
-                       timeout=PATIENCE_S, env=self.environment, stdout=subprocess.DEVNULL)
+                          "--interval", "100ms", stderr=subprocess.PIPE)
 
     def receiver(self, family=socket.AF_INET, address=("127.0.0.1", 0)):
         receiver = socket.socket(family, socket.SOCK_DGRAM)
@@ -148,6 +112,4 @@ class Sent(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BUILD, SOURCE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
-    os.environ.pop("VITRINE_SEGMENT", None)
     unittest.main(argv=sys.argv[:1], verbosity=2)
