@@ -54,11 +54,13 @@ class LineWriter {
   struct Series {
     std::string name;
     std::string tags;
+    std::string counter;  // tells apart what has one name: labels as they are
   };
 
   Series series(const std::string& name, const MetricLabels& labels) const {
-    Series out{style_.prefix + name, {}};
+    Series out{style_.prefix + name, {}, name};
     for (const MetricLabel& label : labels) {
+      out.counter += '\n' + label.value;
       const std::string label_name(label.name);
       if (style_.format == StatsdFormat::kPlain) {
         out.name += "." + label_name + "." + safe_text(label.value);
@@ -74,7 +76,7 @@ class LineWriter {
   }
 
   void add_rise(const Series& of, std::uint64_t value, std::string (*text)(std::uint64_t)) {
-    const std::uint64_t rise = deltas_.take(of.name + of.tags, value);
+    const std::uint64_t rise = deltas_.take(of.counter, value);
     if (rise != 0) add_line(of, text(rise), "c");
   }
   void add_counter(const std::string& name, const MetricLabels& labels, std::uint64_t value) {

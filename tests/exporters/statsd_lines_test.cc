@@ -66,6 +66,20 @@ TEST_CASE("a counter that fell sends nothing, is an error, and goes on from ther
   CHECK(deltas.take("a", 6) == 1);
 }
 
+TEST_CASE("counters whose names become one add up", "[X11]") {
+  CounterDeltas deltas;
+  const auto flush = [&](std::uint64_t one, std::uint64_t other) {
+    MetricFamilies families;
+    families.add(kDone, {{"circuit", "a.b"}}, one);
+    families.add(kDone, {{"circuit", "a_b"}}, other);
+    deltas.begin_flush(kFirst);
+    return statsd_lines(families, {}, deltas);
+  };
+  CHECK(flush(7, 1).empty());
+  CHECK(flush(9, 4) == Lines{"done_total.circuit.a_b:2|c", "done_total.circuit.a_b:3|c"});
+  CHECK(deltas.falls() == 0);
+}
+
 TEST_CASE("counters above 2^53 rise by exact numbers", "[X11]") {
   constexpr std::uint64_t kMany = (std::uint64_t{1} << 53) + 1;
   CHECK(lines_of(kDone, kMany) == Lines{"done_total:9007199254740993|c"});
